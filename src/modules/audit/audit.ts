@@ -39,14 +39,12 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-// These declare lists that are counted.
-
-/** The result of one check; `examples` has the first few ids. */
+/** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
- * `wallets` has the sum of the wallet balances in each asset, as a decimal string of eight places. `unchecked` says
- * what the database could not check, and why; `null` if nothing.
+ * `wallets` has the sum of balances in each asset, as a decimal string of eight places. `unchecked` says what the
+ * database could not check, and why.
  */
 export type AuditResult = {
   readonly balanced: boolean
@@ -106,16 +104,13 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   },
 }
 
-/** The number of payouts in memory at a time. For each batch, PostgreSQL scans the table. */
+/** Limits memory. For each batch, PostgreSQL scans the table. */
 const payoutBatchSize = 20_000
 
 /** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/**
- * Without the triggers, unique indexes, constraints and policies, later writes could break what the other checks
- * verify.
- */
+/** Without its triggers, indexes, constraints and policies, later writes could break what the other checks verify. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
@@ -199,10 +194,10 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Verifies the hash chains of all merchants, and compares them with chain heads that were saved elsewhere. Unlike
- * `auditBooks`, it finds tampering after which all balances are consistent. Can run while the service works.
+ * Verifies the hash chains of all merchants. Unlike `auditBooks`, it finds tampering after which all balances are
+ * consistent. Can run while the service works.
  *
- * @param kept the saved chain heads
+ * @param kept chain heads that were saved elsewhere, to compare with
  * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
@@ -210,7 +205,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Makes changes visible that other processes have just made to the file.
+  // Shows changes that other processes have just made.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -17,7 +17,7 @@ const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() =>
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The amount that a payout converts: the amount, less the fee if the fee is deducted from it. */
+/** The amount, less the fee if that is deducted from it. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 /** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
@@ -66,7 +66,6 @@ export const wrongBalances = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose `balanceAfter` is not the running sum of their wallet. */
 export const wrongRunningBalances = queryAllMerchants(() =>
   selectFrom(
     selectFrom('transfers')
@@ -138,7 +137,7 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Deposits on a chain without an event of their merchant, or whose credited deposit differs. */
+/** Chain deposits without a chain event of their merchant, or whose credited deposit differs. */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -178,8 +177,7 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Selects payouts that have an event with one of `statuses` whose transfer has a different asset or amount, or does not
- * fulfil `condition`.
+ * Selects payouts whose event has a transfer with a different asset or amount, or one that does not fulfil `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')
@@ -227,7 +225,6 @@ export const transfersWithWrongCause = queryIdsOfAllMerchants(
         or causes.reference is distinct from transfers.reference`,
 )
 
-/** Payouts whose status contradicts their events. */
 export const payoutsWithWrongStatus = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin(
@@ -247,9 +244,9 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 )
 
 /**
- * Clearing accounts whose entries do not add up to their deposits and payouts: the payouts in `PROCESSING` are in
- * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and remainders are summed separately, so that
- * no sum overflows 64 bits.
+ * Clearing accounts whose entries do not add up to their deposits and payouts: payouts in `PROCESSING` are in transit,
+ * `COMPLETED` ones are settled, and the fees of both are earned. Whole units and remainders are summed separately, so
+ * that no sum overflows 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -330,7 +327,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Columns that are unique per merchant, checked without trusting the unique indexes. */
+/** Unique columns per merchant, checked without trusting the indexes. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -347,7 +344,6 @@ const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = 
   ['events', 'sequence'],
 ]
 
-/** For each column, a query that finds duplicates by a table scan. */
 export const duplicateQueries = uniqueColumns.map(([table, column]) => {
   const name = sql.ref(column)
   return queryIdsOfAllMerchants(
@@ -368,9 +364,9 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Wallet accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions
- * accepted deposits beyond the largest amount. For such wallets, migration 0023 set it to about the maximum, which a
- * reversal does not lower.
+ * Accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted
+ * deposits beyond the largest amount. For such accounts, migration 0023 set it to about the maximum, which a reversal
+ * does not lower.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -386,9 +382,7 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/**
- * Sums the balances in each asset. Whole units and remainders are summed separately, so that no sum overflows 64 bits.
- */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')

@@ -20,8 +20,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
- * being closed before the transaction ends.
+ * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents its closing
+ * before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
@@ -31,7 +31,7 @@ export function lockActiveCustomer(tx: Tx, context: Context, customerId: string 
 }
 
 /**
- * Returns the same as `lockActiveCustomer`, without a lock, for requests that only read.
+ * Returns the same as `lockActiveCustomer`, without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -57,11 +57,7 @@ export function requireActive(customer: Customer): Customer {
   throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
-/**
- * Locks a customer that the transaction will change.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
   return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }

@@ -36,5 +36,5 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .returningAll(),
 )
 
-/** Finds the merchant of a customer by the customer's id, for operators. Looks up the id in each merchant. */
+/** Looks up the id in each merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

@@ -33,10 +33,7 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/**
- * Appends the operator's reason to the cause. The cause stays in front, so that a repeated report is recognized as
- * decided.
- */
+/** The cause stays in front, so that a repeated report is recognized as decided. */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
@@ -45,8 +42,8 @@ export function causeWithReason(cause: string | null, reason: string): string {
  * Returns the state of a deposit after a report that does not contradict it.
  *
  * Reports are repeated, delayed, reordered, and sent by several nodes, so a lower count of confirmations is ignored.
- * The count decides, not whether the node reports `DETECTED` or `CONFIRMED`: a node may consider a transfer final
- * earlier than this service does.
+ * The count decides instead of the reported state, because a node may consider a transfer final earlier than this
+ * service does.
  *
  * @returns `null` if nothing changes
  */
@@ -60,7 +57,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A delayed report that was sent before the credit looks the same, so an operator decides.
+      // A delayed report from before the credit looks the same, so an operator decides.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

@@ -35,11 +35,11 @@ type WatchedAddress = {
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Lists the deposit addresses of all merchants' wallets, for a node to watch. A reader that continues from each `next`
- * misses none.
+ * Lists the deposit addresses of all merchants, for a node to watch. A reader that continues from each `next` misses
+ * none.
  *
- * Addresses are numbered when they are listed instead of when they are created. Otherwise concurrent transactions would
- * commit their numbers out of order, and a reader would skip numbers that are not visible yet.
+ * Addresses are numbered when they are listed. Otherwise concurrent transactions would commit numbers out of order, and
+ * a reader would skip numbers that are not visible yet.
  *
  * @throws DomainError INVALID_INPUT, also for a number beyond the latest, because after a restore from a backup other
  *   addresses will get that number

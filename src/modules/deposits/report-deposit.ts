@@ -44,7 +44,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** The result of a report. Does not disclose the owner of the address. */
+/** Does not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -71,7 +71,7 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
  * transfer has enough confirmations.
  *
  * A report that contradicts an earlier one, or a deposit that can't be credited, moves no money and goes to the
- * attention queue (`ATTENTION`), so that no report is lost.
+ * attention queue, so that no report is lost.
  *
  * @throws DomainError INVALID_INPUT with every invalid field
  */
@@ -114,9 +114,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/**
- * Returns the reference of the transfer. It is also the reference of the deposit, so that a transfer is credited once.
- */
+/** Also the reference of the deposit, so that a transfer is credited once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -137,10 +135,7 @@ function requireMatchingWallet(
   if (errors.length > 0) throw invalidInput(errors)
 }
 
-/**
- * Locks the deposit, whichever merchant has it. If there is none, claims the reference for this merchant and returns
- * `null`.
- */
+/** Locks the deposit of any merchant. If there is none, claims the reference for this merchant and returns `null`. */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own
@@ -203,10 +198,10 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Credits the wallet. Returns the reason if that fails, in which case no money has moved. */
+/** Returns the reason if the wallet can't be credited; no money has moved then. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // A transaction that is mined again can have other log indexes, so crediting it could pay the same money twice.
+  // A transaction that is mined again can have other log indexes, and must not be credited twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
   const [similar] = await similarDepositsInAttention(tx, key)
   if (similar)

@@ -40,7 +40,6 @@ export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addr
     .where('watchedAddresses.merchantId', '=', p.merchantId),
 )
 
-/** Returns the watched addresses of all merchants with numbers above `after`, in order. */
 export const watchedAddressesAfter = query((p: Params<{ after: number; limit: number }>) =>
   acrossMerchants(
     watchedAddresses()
@@ -65,7 +64,7 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Numbers the addresses that have no number, starting after the highest number. */
+/** Continues after the highest number. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
@@ -87,7 +86,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Claims a chain event for a merchant; returns `null` if it is already claimed. */
+/** Returns `null` if the event is already claimed. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -120,9 +119,7 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/**
- * Returns deposits of the same transaction, address and amount that a reorganization removed after they were credited.
- */
+/** Returns similar deposits that a reorganization removed after they were credited. */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')
@@ -137,7 +134,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Returns the latest pending deposits of each wallet, in any order, with their rank. */
+/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(

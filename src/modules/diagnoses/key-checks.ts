@@ -5,7 +5,7 @@ import { unrevokedKeys } from './repository.ts'
 const dayMs = 86_400_000
 
 const maxUnusedDays = 90
-/** How long a new key can be unused without a warning. */
+/** A new key may be unused for this long. */
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 

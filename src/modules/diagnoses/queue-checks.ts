@@ -6,13 +6,9 @@ import type { DiagnosisCheck } from './diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from './diagnosis.ts'
 import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 
-/** The tolerated clock skew between machines. */
 const clockToleranceMs = 5_000
 
-/**
- * Finds rows from the future. Record times never go back, so such a row shifts the record times and due times of all
- * later rows.
- */
+/** Record times never go back, so a row from the future shifts the record times and due times of all later rows. */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null
   if (latest === null || Number(latest) <= now + clockToleranceMs) {

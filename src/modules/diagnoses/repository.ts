@@ -11,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** Returns the corridors of all payouts, by a table scan. */
+/** Scans the table. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')
@@ -22,7 +22,6 @@ export const usedCorridors = query(() =>
   ),
 )
 
-/** Returns a merchant that has paid out in a corridor, or has a wallet and a bank account for it. */
 export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -59,7 +58,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** Returns the time of the latest row, without the offsets of merchant clocks. */
+/** Subtracts the offsets of merchant clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

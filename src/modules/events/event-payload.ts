@@ -39,7 +39,6 @@ type EventObject =
   | { readonly type: 'payout_method'; readonly row: PayoutMethod }
   | { readonly type: 'webhook_endpoint'; readonly row: WebhookEndpoint }
 
-/** An event with its id and its object. */
 export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'objectId' | 'version'> & {
   readonly id: string
   readonly timestamp: string
@@ -140,7 +139,7 @@ async function loadDeposits(
   )
 }
 
-/** Loads wallets as they were created, because only their balance has changed since. */
+/** Only the balance of a wallet has changed since it was created. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

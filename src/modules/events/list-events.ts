@@ -10,7 +10,6 @@ import { eventsBySequence } from '../outbox/repository.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { hydrateEvents } from './event-payload.ts'
 
-/** Limits the events that a request of one customer scans. */
 const defaultOptions = { maxScanned: 10_000 }
 
 export const maxWaitSeconds = 30
@@ -41,7 +40,7 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** `after` is the position from which to continue, even if no event matched. */
+/** `after` is the position to continue from, even if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
@@ -77,7 +76,7 @@ async function hydratePage(context: Context, { events, after, hasMore }: EventPa
   return { items: await hydrateEvents(context, events), after, hasMore }
 }
 
-/** Reads until the page is full, the feed ends, or `maxScanned` events were read. */
+/** Reads at most `maxScanned` events. */
 async function readPage(context: Context, request: EventPageRequest): Promise<EventPageRows> {
   const { after, types, limit, maxScanned } = request
   if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, request)
@@ -101,7 +100,7 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads a page of events of some types with one query, and one more event to know whether there are more. */
+/** Reads one more event, to know whether there are more. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -164,7 +163,7 @@ export async function watchEvents(
   })()
 }
 
-/** Finds events by id, in any order. An id contains the sequence, but must match completely. */
+/** Finds events by id, in any order. The whole id must match. */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

@@ -6,7 +6,7 @@ import { eventTypes, objectTypeOf } from '../outbox/event.ts'
 import { isEventTypeSupported } from '../webhooks/transport/formats.ts'
 import { event, objectShapes } from './event-shape.ts'
 
-/** The documentation of an event type, derived from the shapes of events. */
+/** The documentation of an event type. */
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
@@ -16,7 +16,7 @@ export type WebhookEventReference = {
   readonly stablestack: JsonSchema | null
 }
 
-/** For each event type, the `version` in its example, and the members that always have the same value. */
+/** The `version` in each example, and the members with a fixed value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {

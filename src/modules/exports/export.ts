@@ -5,15 +5,15 @@ import type { Period } from './period.ts'
 const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
-/** The value of a column. Amounts can be negative. */
+/** Amounts can be negative. */
 export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** A balance at a time. In a wallet's statement, `sequence` is the number of the last entry before that time, or 0. */
+/** In a wallet's statement, `sequence` is the number of the last entry before the balance, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** A line: the change of an asset's balance, and the balance after it according to the ledger, if known. */
+/** The change of an asset's balance, and the balance after it according to the ledger, if known. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -22,8 +22,8 @@ export type ExportLine = {
 }
 
 /**
- * An export of one merchant: the lines of a period with the balances before and after. The balances come from the
- * ledger's transfers instead of the lines, so that the two verify each other.
+ * The lines of a merchant and a period, with the balances before and after. The balances come from the ledger's
+ * transfers instead of the lines, so that they verify each other.
  */
 export type Export = {
   readonly kind: ExportKind
@@ -34,23 +34,22 @@ export type Export = {
   readonly closing: readonly ExportBalance[]
   /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Whether any amount has more; some formats cannot express such amounts. */
+  /** Some formats cannot express such amounts. */
   readonly hasMoreThanFiveDecimals: boolean
-  /** The lines in order. The iterator yields to the event loop between pages. */
+  /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 
-/** The number of lines in memory at a time. */
 export const linesPerPage = 250
 
-/** The number of rows that one query sums, in a few milliseconds. */
+/** A query that sums this many rows takes a few milliseconds. */
 export const sumBatchSize = 1_000
 
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Adds the running balance to each line. At the end, verifies that the number of lines equals the ledger's, and that
- * the lines lead exactly from the opening to the closing balances.
+ * Adds the running balance to each line. Finally verifies that the number of lines is the ledger's, and that they lead
+ * exactly from the opening to the closing balances.
  *
  * @throws Error if the export does not add up; the writer must then not write its end marker
  */

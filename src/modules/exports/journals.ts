@@ -14,7 +14,7 @@ import { depositSums, depositsBetween, feeSums, feesBetween } from './repository
 
 type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
-/** A journal: its event types, and queries for the ledger's sums and the lines of these events. */
+/** A journal: its event types, and queries for the ledger's sums and for the lines. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
@@ -53,20 +53,17 @@ const feeJournal: Journal = {
     }),
 }
 
-/**
- * Exports deposits and their reversals. The balance of an asset is the sum of all deposits, less reversals, since the
- * beginning.
- */
+/** The balance of an asset is the sum of all deposits, less reversals, since the beginning. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** Exports charged and refunded fees. The balance of an asset is the revenue since the beginning. */
+/** The balance of an asset is the revenue since the beginning. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
 /**
- * Creates the export of a journal. It reads the merchant's events up to the latest one, and selects them by time.
- * Events never change, and their sequence is the order of commits.
+ * Selects the merchant's events by time, up to the latest. Events never change, and their sequence is the order of
+ * commits.
  */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {

@@ -13,7 +13,7 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 /**
  * Exports the payouts that were created in a period, in order of creation and in their current state.
  *
- * The balance of an asset is the sum of all debits by payouts since the beginning, amounts and fees. Credits for failed
+ * The balance of an asset is the sum of all debits by payouts since the beginning, including fees. Credits for failed
  * and returned payouts are not subtracted, because they are not payouts.
  *
  * @param input without `from`, the period begins with the first payout; without `to`, it ends now; a date means its

@@ -5,7 +5,7 @@ import { instant, optional } from '../../core/input.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** Parses a time, or a date, which means its start in UTC. */
+/** A date means its start in UTC. */
 const dayOrInstant = () =>
   z
     .string()
@@ -18,15 +18,12 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 export const PeriodInput = z.object(periodFields)
 
 /**
- * `from` is `null` if the period has no beginning. A period `isFinal` if no row can be added to it, so that repeated
- * exports are identical.
+ * `from` is `null` for the beginning. No row can be added to a period that `isFinal`, so repeated exports are
+ * identical.
  */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
-/**
- * How long rows can be added to a period after its end: a row has the time at which its transaction began, by its
- * machine's clock.
- */
+/** Rows can be added to a period this long after its end: a row has the time at which its transaction began. */
 const finalityDelayMs = 60_000
 
 /** @throws DomainError INVALID_INPUT if the period ends before it begins */
@@ -45,8 +42,8 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the last row before a time by binary search; `null` if there is none. Times never decrease along a sequence, so rows that
- * are added later do not change the result.
+ * Finds the last row before a time by binary search. Times never decrease along a sequence, so rows that are added
+ * later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose number is at most `sequence`
  */

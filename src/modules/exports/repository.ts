@@ -22,7 +22,6 @@ export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequenc
     .limit(1),
 )
 
-/** Returns the entries of a wallet's statement in order, with their payouts. */
 export const entriesBetween = query((p: Params<SequenceRangeParams & WalletParams & LimitParams>) =>
   selectFrom('transfers')
     .leftJoin('payouts', (join) =>
@@ -70,7 +69,7 @@ export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams
     .limit(p.limit),
 )
 
-/** Sums the ledger's debits of wallets by payouts. */
+/** Sums the debits in the ledger. */
 export const payoutSums = query((p: Params<SequenceRangeParams>) =>
   selectFrom('payouts')
     .innerJoin('transfers', (join) =>
@@ -87,7 +86,6 @@ export const payoutSums = query((p: Params<SequenceRangeParams>) =>
 /** Times in milliseconds since 1970; `timeFrom` is inclusive, `timeBefore` exclusive. */
 type EventRangeParams = SequenceRangeParams & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
-/** Returns deposits and reversals. */
 export const depositsBetween = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .innerJoin('deposits', (join) =>
@@ -100,7 +98,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums the ledger's credits of wallets by deposits, less reversals. */
+/** Sums the credits in the ledger, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -114,7 +112,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Returns the fees that payouts charged, and that failed or returned payouts refunded. */
+/** Returns charged fees, and those that failed or returned payouts refunded. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -123,7 +121,7 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums the ledger's charged fees, less refunded ones. */
+/** Sums the charged fees in the ledger, less refunded ones. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -163,7 +161,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Selects count and sum. Whole units and the remainder are summed separately, so that no sum overflows 64 bits. */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

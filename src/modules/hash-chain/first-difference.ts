@@ -4,20 +4,20 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a row differs from the sealed row. After a `missing` row, later rows may have moved up; after an `inserted` row,
- * down. A seal is `rewritten` if it is valid but differs from the chain head that was saved elsewhere.
+ * How a row differs from the sealed row. After a `missing` row, later rows may have moved up; after an `inserted` one,
+ * down. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or, for a
- * seal, of the last event that it covers. `otherEvent` is the event with whose row the row was swapped.
+ * The first row of a merchant's history that differs from its seal. `event` is the number of its event, or of the last
+ * event that a seal covers. `otherEvent` is the event of the row with which it was swapped.
  */
 export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
   readonly table: HashedTable | 'seals'
-  /** The id or other key of the row; `null` if the row is missing or only the range of the seal is known. */
+  /** The row's id or other key; `null` if the row is missing or only the range of the seal is known. */
   readonly key: string | null
   readonly done: DifferenceKind
   readonly otherEvent: number | null
@@ -25,17 +25,15 @@ export type ChainDifference = {
 
 type SealComparison = {
   readonly seal: Seal
-  /** The number of the first covered event. */
   readonly first: number
-  /** The covered rows as they are stored now. */
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal, where rows that have moved up were sealed. */
+  /** The prints of the next seal, which may match rows that moved up. */
   readonly printsAfter: string
-  /** The stored rows after the covered ones, among which are rows that have moved down. */
+  /** The stored rows after the covered ones, which may have moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Finds the first row that differs. The rows of an event are compared in the order of `rowSlots`. */
+/** Compares the rows of an event in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints
@@ -51,7 +49,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // All prints match, so the changed row has the same first 48 bits, and only the hash of the contents differs.
+  // All prints match, so only the hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

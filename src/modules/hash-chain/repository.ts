@@ -16,8 +16,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Builds a query for the events after `after`, up to and including `through`, in order, with columns of their related
- * rows. It is one statement and so reads one snapshot; every join uses a full key.
+ * Builds a query for the events after `after`, up to and including `through`, with columns of their related rows. One
+ * statement reads one snapshot, and every join uses a full key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
@@ -76,13 +76,12 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow>(),
   )
 
-/** Builds a subquery for the number of the latest seal of the outer query's merchant. */
 const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
   selectFrom('seals as latest')
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Selects the given merchants that have events after their latest seal, each with that seal, if any. */
+/** Selects the given merchants that have unsealed events, each with its latest seal, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -94,7 +93,6 @@ const withLatestSeal = (merchantIds: readonly string[]) =>
     .where('sequences.name', '=', sql.lit('events'))
     .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
 
-/** Returns the merchants that have unsealed events, with their latest event and their latest seal. */
 export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds).select([
@@ -107,10 +105,6 @@ export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/**
- * Returns the latest event, the last sealed event and the time of the oldest unsealed event, for merchants that have
- * one.
- */
 export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds)
@@ -142,7 +136,6 @@ export const latestSeals = query((p: Params<{ merchantId: string; limit: number 
   selectFrom('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
 )
 
-/** Returns the chain heads of some merchants, sorted by merchant id. */
 export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('merchants')

@@ -5,11 +5,11 @@ import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-
 
 /**
  * A checkpoint of a merchant's hash chain. It covers the events after the previous seal up to and including `through`,
- * the rows that these events created, and the transfers of these events.
+ * the rows that these events created, and their transfers.
  *
  * `contents` is the SHA-256 of the digests of all rows. `hash` is the SHA-256 of all fields and the previous seal's
- * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest. Prints add
- * no protection; they locate the row that differs.
+ * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to locate a
+ * row that differs.
  */
 export type Seal = RowOf<'seals'>
 
@@ -60,7 +60,7 @@ export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): 
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/** Returns the print of a row; `null` if the row is absent. `index` counts the events of the seal from 0. */
+/** Returns `null` if the row is absent. `index` counts the events of the seal from 0. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

@@ -9,24 +9,23 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { findHistory } from './verify-chain.ts'
 
-/** The number of merchants that are sealed concurrently. They share a group commit. Also limits the connections. */
+/** Merchants sealed concurrently share a group commit. Also limits the connections. */
 const merchantConcurrency = 4
 
-/** Prevents a merchant with a large backlog from delaying the others. */
+/** Limits how long a merchant with a backlog delays the others. */
 const maxSealsPerTurn = 20
 
-/** The minimum and maximum interval between polls while there are new events. */
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
-/** A small seal costs as much as a full one. So the next poll waits this many times the time that small seals took. */
+/** A small seal costs as much as a full one, so the next poll waits this many times as long as small seals took. */
 const pauseToPollRatio = 20
 
-/** The pause after a full seal, as a multiple of the time that the seal took. */
+/** The pause after a full seal, relative to the time that it took. */
 const restToSealRatio = 4
 
 /**
- * How long a process leaves sealing to another one: a random time of one to two times this, so that two processes do
- * not both stand by.
+ * How long a process leaves sealing to another: a random time up to twice this, so that two processes do not both stand
+ * by.
  */
 const standbyMs = 10_000
 
@@ -47,12 +46,11 @@ type SealerOptions = {
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events in the background, within about a second, or ten seconds if many merchants are active. Payouts never
- * wait for seals.
+ * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait
+ * for it.
  *
- * Any number of processes can run a sealer without leader election: a seal has a number, so the second insert of it
- * stores nothing. A process that finds another process's seals stands by for a while. Does not depend on the clocks of
- * other processes.
+ * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of one
+ * stores nothing. A process that finds another's seals stands by. Does not depend on the clocks of other processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
@@ -61,7 +59,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   let isStopped = false
   let isDue = true
   let isSealedElsewhere = false
-  /** The time that the latest poll spent on seals that are not full. */
+  /** The time that the poll spent on seals that are not full. */
   let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> = Promise.resolve()
@@ -126,9 +124,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     }
   }
 
-  /**
-   * Creates up to `maxSealsPerTurn` seals of a merchant. @returns whether there were fewer events than a full seal has
-   */
+  /** @returns whether there were fewer events than a full seal has */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -153,7 +149,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** Creates the next seal of a merchant; returns `null` if an event is missing. */
+  /** Returns `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -163,16 +159,13 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     const gap = rows.findIndex(({ sequence }, i) => sequence !== head.through + 1 + i)
     if (gap >= 0 || rows.length < through - head.through) {
       const missing = head.through + 1 + (gap >= 0 ? gap : rows.length)
-      // Report it and continue with other merchants.
       onError(new Error(`hash chain: event ${missing} of merchant ${merchantId} is missing; run audit --chain`))
       return null
     }
     return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
   }
 
-  /**
-   * Reports a seal that was altered. Later events are sealed anyway, and `audit --chain` always finds the difference.
-   */
+  /** Later events are sealed anyway, and `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -192,11 +185,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   }
 }
 
-/**
- * Stores a seal.
- *
- * @returns whether it was stored; false if another process stored one with that number first
- */
+/** @returns whether the seal was stored; false if another process stored one with that number first */
 export const storeSeal = defineInternalOperation(
   'storeSeal',
   async ({ db, merchantId }: Context, seal: Omit<Seal, 'merchantId'>): Promise<boolean> => {

@@ -29,10 +29,7 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/**
- * Debits the owner's oldest active wallet that covers `amount`, or only `walletId` if given. Returns no row if no
- * wallet covers it.
- */
+/** Debits the owner's oldest active wallet that covers `amount`, or only `walletId` if given. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
@@ -53,7 +50,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited the wallet since the subquery.
+        // Another transaction may have debited it meanwhile.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -69,7 +66,7 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
 )
 
 /**
- * Credits a deposit. Returns `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
+ * Credits a deposit; `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
  * `maxReachableBefore`.
  */
 export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
@@ -86,9 +83,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Debits a deposit that is reversed; returns `null` if the balance does not cover it. Also lowers the reachable balance
- * (the sum of all deposits that were not reversed), except in rows where migration 0023 set it to the maximum because
- * the true sum is unknown.
+ * Debits a deposit that is reversed; `null` if the balance does not cover it. Also lowers the reachable balance (see
+ * `depositToWalletAccount`), except in rows where migration 0023 set it to the maximum because the true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
@@ -113,7 +109,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** Selects transfers as entries of their wallets. The caller excludes transfers without a wallet. */
+/** Selects transfers as entries. The caller excludes transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

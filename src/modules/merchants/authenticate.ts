@@ -15,7 +15,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 /** The minimum interval between updates of `last_used_at`. */
 const lastUsedPrecisionMs = 60_000
 
-// An unknown key is compared with this one, so that the response takes as long as for a known key.
+// Compared with unknown keys, so that the response takes as long as for a known key.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -46,7 +46,7 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // Read the version of the cache before the row, because it must not be newer than the row.
+  // Read the cache version before the row: it must not be newer.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))
@@ -79,8 +79,7 @@ async function authenticateFromDatabase(
       ? cachedKeyOf(service, row, matchesHash(key?.secret ?? dummyKey.secret, row?.secretHash ?? dummySecretHash))
       : await cachedKeyOfToken(service, token, row)
   if (!valid || !isValidAt(valid.validity, service.wallClock())) {
-    // Prevents timing attacks: for every rejected caller, one existing and one missing key are looked up, in either
-    // order.
+    // Against timing attacks, every rejected caller looks up one existing and one missing key, in either order.
     await apiKeyById(service.db, { id: row ? dummyKey.id : (latestValidKeyIds.get(service.db) ?? dummyKey.id) })
     throw new DomainError('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
@@ -120,7 +119,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token from the future was issued by a clock that was ahead, and would outlive its limit.
+  // A clock that was ahead issued this token, which would outlive its limit.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -150,20 +149,20 @@ type KeyCache = {
   /** By the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8 seeds its
-   * string hashes per process.
+   * By the credential, which saves hashing it. Cleared every second. Leaks no timing, because V8 seeds its string
+   * hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
 /**
- * Returns the current cache; `null` if the database engine has no table versions, because another process may have
- * revoked a key.
+ * Returns the current cache; `null` if the engine has no table versions, because another process may have revoked a
+ * key.
  */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Neither version ever decreases, so their sum changes with each of them.
+  // Neither version ever decreases.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -177,7 +176,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The latest valid key, used to look up an existing row for rejected callers. */
+/** Rejected callers look up the latest valid key, so that they read an existing row. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -185,10 +184,10 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A use in the distant future was recorded by a clock that was ahead, and does not prevent an update.
+  // A use in the future was recorded by a clock that was ahead, and does not prevent an update.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // Not awaited, because a request must not fail or slow down if the use can't be stored.
+  // Not awaited: a request must not fail or wait if the use can't be stored.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 

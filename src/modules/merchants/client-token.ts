@@ -72,10 +72,9 @@ export async function verifyClientToken(secrets: Secrets, key: SigningKey, token
 
 async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   try {
-    // The caller checks the expiry at each use, because results are cached.
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // Check this after the verification, so that a non-canonical signature takes as long as a wrong one.
+    // Checked last, so that a non-canonical signature takes as long as a wrong one.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
@@ -83,8 +82,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Rejects other encodings of a valid signature, because decoders also accept padding, other alphabets and stray
- * trailing bits. Header and payload need no such check, because their encoded text is signed.
+ * Rejects other encodings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
+ * The encoded text of header and payload is signed.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -100,8 +99,8 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * Derives the signing secret from the stored hash of the API key, so that no table is needed and tokens end when the
- * key is revoked. SECRETS_KEY, if set, is also included, so that the holder of the key can't forge tokens.
+ * Derives the signing secret from the stored hash of the API key, so that tokens need no table and end with the key;
+ * and from SECRETS_KEY, if set, so that the key's holder can't forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

@@ -14,7 +14,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Lists merchants for an operator, oldest first. With `name`, lists only merchants whose name contains it.
+ * Lists merchants, oldest first. `name` selects those whose name contains it.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -34,7 +34,7 @@ export async function listMerchants(
 /** A query over this many merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** Yields the ids of all merchants in batches, and yields to the event loop between them. */
+/** Yields ids in batches, and yields to the event loop between them. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** The maximum number of a merchant's live keys without scopes: two, so that keys can be rotated. */
+/** Limits live keys without scopes, per merchant: two, so that keys can be rotated. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -63,8 +63,7 @@ export async function createKey(
 }
 
 /**
- * Creates a new key without scopes, keeps the latest such key so that callers can migrate, and revokes older ones. Keys
- * with scopes stay.
+ * Creates a key without scopes, keeps the latest such key so that callers can migrate, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

@@ -26,10 +26,7 @@ export function evmAddressError(address: string): string | null {
   return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
 }
 
-/**
- * Returns the 20 bytes of a key's account, which is the same on Tron and EVM networks: the end of the Keccak-256 hash
- * of the key's point.
- */
+/** Returns the 20 bytes of an account on Tron or an EVM network: the end of the Keccak-256 hash of the key's point. */
 function accountBytes(publicKey: Uint8Array): Uint8Array {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
   return keccak_256(point).subarray(-20)
@@ -66,7 +63,6 @@ export function tronAddressError(address: string): string | null {
 
 const versionByte = 0x41
 
-/** Encodes an ed25519 public key as a Solana address. */
 export function encodeSolanaAddress(publicKey: Uint8Array): string {
   return base58.encode(publicKey)
 }
@@ -74,8 +70,8 @@ export function encodeSolanaAddress(publicKey: Uint8Array): string {
 /**
  * Returns what is wrong with a Solana address, or null.
  *
- * Bytes off the ed25519 curve are accepted, because program-derived addresses (multisig vaults, escrows) are off the
- * curve and do receive tokens. The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
+ * Accepts bytes off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do receive tokens.
+ * The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
  */
 export function solanaAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'

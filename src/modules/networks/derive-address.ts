@@ -7,8 +7,7 @@ import type { AddressFamily } from './network.ts'
 
 /**
  * Derives the receiving address `index` of an account's extended public key: child `0/index`, BIP-44's external chain.
- *
- * Does not support Solana, because ed25519 addresses can be derived from private keys only (SLIP-0010).
+ * Solana's ed25519 keys derive from private keys only (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
@@ -32,8 +31,7 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 }
 
 /**
- * Returns the parts of an extended public key that determine its addresses: public key and chain code (BIP-32). The
- * version, depth, parent fingerprint and child number do not affect them.
+ * Returns the parts of an extended public key that determine its addresses: public key and chain code (BIP-32).
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -46,7 +44,7 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 /**
  * Parses an account-level extended public key, as a wallet exports it for `m/44'/<coin>'/<account>'`.
  *
- * Other levels (depth other than 3, or not hardened) are rejected, because the merchant's wallet would never scan the
+ * Rejects other levels (depth other than 3, or not hardened), because the merchant's wallet would never scan the
  * addresses below them, and money sent there would seem lost.
  *
  * @throws Error, the first that applies: a private key (which no message contains), not an extended key, wrong
@@ -86,15 +84,12 @@ const privateKeyMessage =
   'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key,' +
   'and move the funds of a key that was disclosed.'
 
-/**
- * Returns the external chain of a key. It is cached, because parsing a key (decompressing its point) and its first
- * derivation cost as much as deriving the address.
- */
+/** Cached, because parsing a key and its first derivation cost as much as deriving the address. */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** Caches nodes in an LRU cache, because in live mode every merchant has its own keys. */
+/** An LRU cache, because in live mode every merchant has its own keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

@@ -7,7 +7,6 @@ import { operatorActionByForm, operatorActionsBefore, operatorActionsOfSubject }
 
 const pageSize = 20
 
-/** An id that sorts after every other. */
 const maxActionId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const ListOperatorActionsInput = z.object({
@@ -38,7 +37,7 @@ export async function listOperatorActions(
   return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Returns the action of a console form; `null` if the form was never submitted, or was rejected. */
+/** Returns `null` if the form was never submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

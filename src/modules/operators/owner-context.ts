@@ -14,7 +14,7 @@ import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
  * Creates a context for the merchant that has the deposit with this reference, with the merchant's clock.
  *
  * @param merchant the merchant's id, required if several merchants have such a deposit
- * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if several have such a deposit
+ * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if there are several
  */
 export async function createDepositOwnerContext(
   service: Service,
@@ -43,7 +43,7 @@ const ownerFinders = {
 } as const
 
 /**
- * Creates a context for the merchant that owns an object, for an operator who identifies only the object.
+ * Creates a context for the merchant that owns an object.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

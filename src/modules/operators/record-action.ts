@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown if the same form was submitted before. The action does not run again. */
+/** Thrown if the same form was submitted before. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -54,7 +54,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** Returns a service for actions that only read. A write throws, because it is a bug. */
+/** For actions that only read. A write throws, because it is a bug. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)
@@ -68,10 +68,9 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * An entry of the operators' audit log: `action` is the name of the command, `subject` the id of the object, and `details` has the
- * other arguments, never a secret.
+ * An entry of the operator log: `action` is the name of the command, `subject` the id of the object, and `details` has
+ * the other arguments, never a secret.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** The machine's user, and the session. */
 export type Operator = Pick<OperatorAction, 'operator' | 'session'>

@@ -8,20 +8,19 @@ export const eventBatchSize = 500
 
 /**
  * Limits polling to a tenth of the time, however many merchants are subscribed. The pause is capped, so that one slow
- * poll (a stalled machine or database) does not delay later events. A failed poll is retried after `pauseAfterErrorMs`.
+ * poll does not delay later events.
  */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
 
 type MerchantListeners = {
-  /** The sequence of the merchant's latest event as of the last poll. */
+  /** The latest sequence as of the last poll. */
   latest: number
   readonly loaded: Promise<void>
   readonly listeners: Set<() => void>
 }
 
-/** The subscriptions of this process on one database. */
 type EventPoller = {
   readonly merchants: Map<string, MerchantListeners>
   stop: () => void
@@ -43,14 +42,14 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` returns the latest known sequence without a query. If the last poll failed, it throws the error of that
- * poll, so that no subscriber waits without noticing.
+ * `latest` returns the latest known sequence without a query. If the last poll failed, it throws that error, so that no
+ * subscriber waits without noticing.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
 /**
- * Calls `listener` whenever a merchant has a new event. All subscribers of a process share one poll, which runs only
- * after a commit.
+ * Calls `listener` whenever a merchant has a new event. All subscribers of a process share one poll, which runs after
+ * commits.
  */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
@@ -124,8 +123,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams a merchant's events in batches: all events after `after`, then new ones as they are committed. Without
- * `after`, it streams only events that are committed after this function has resolved.
+ * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after`, only
+ * new ones.
  *
  * @param signal ends the stream, even before it is read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

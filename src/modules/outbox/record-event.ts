@@ -5,22 +5,22 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * An event to record. `version` is the number of the event, for an object with a fixed set of events. `data` is the
- * current row of an object that can change at any time. `at` is the time in the object's own row.
+ * An event to record. `version` is the number of the event, for an object with a fixed set of events. `data` is the row
+ * of an object that can change at any time. `at` is the time in the object's own row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** The events that a transaction records for one merchant, as a linked list that begins with the latest. */
+/** A transaction's events of one merchant, as a linked list from the latest. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** The prefix of the names of deferred values that hold events. The merchant's id follows. */
+/** The merchant's id follows. */
 const deferredEventsPrefix = 'events '
 
 /** Returns the event of a deferred write, for metrics; `null` for any other deferred write. */
@@ -29,10 +29,9 @@ export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | n
 }
 
 /**
- * Records an event in the outbox of the transaction, so that the event and its change commit together.
- *
- * All events of a transaction are inserted just before COMMIT. So their sequence is gapless and in commit order, and
- * the row of the merchant's sequence is locked last and briefly.
+ * Records an event in the outbox of the transaction, so that the event and its change commit together. Events are
+ * inserted just before COMMIT, so their sequence is gapless and in commit order, and the row of the merchant's sequence
+ * is locked last and briefly.
  */
 export function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): MaybePromise<unknown> {
   return tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

@@ -15,7 +15,7 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** Reserves the next `latest` sequence numbers of a merchant's events. */
+/** Reserves the next `latest` sequence numbers. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']))
@@ -38,10 +38,7 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/**
- * Inserts an event like `insertEvent`, for an object that can change at any time. Stores the object's row and the next
- * version.
- */
+/** For an object that can change at any time: stores its row and the next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -102,10 +99,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/**
- * Returns the latest sequence of each merchant. It is not restricted to the caller's merchant or customer, because all
- * subscribers share the poll.
- */
+/** Not restricted to the caller's merchant or customer, because all subscribers share the poll. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

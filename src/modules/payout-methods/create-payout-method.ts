@@ -58,8 +58,8 @@ export const CreateWalletPayoutMethodInput = z.object({
 })
 
 /**
- * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28). Stores
- * the results of the account's checks; a failed check does not reject the account (ruling 23).
+ * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28). A failed
+ * check is stored, but does not reject the account (ruling 23).
  *
  * @param input `currency` a supported fiat code; without `customerId` the merchant owns the method
  */
@@ -91,9 +91,8 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). The
- * address must have the format of its network. Whether its checksum is valid is stored; an address with an invalid
- * checksum is accepted (ruling 23).
+ * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). It
+ * must have the format of its network. A wrong checksum is stored, but does not reject the address (ruling 23).
  *
  * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the merchant owns
  *   the method
@@ -113,8 +112,7 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // An invalid currency has no networks. Validate the network with another stablecoin's, so that both errors are
-      // reported.
+      // If the currency is invalid, another stablecoin's networks serve to validate the network too.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,
@@ -132,7 +130,7 @@ export const createWalletPayoutMethod = defineOperation(
   },
 )
 
-/** Rejects an address without the format of its network, for example another network's address (ruling 23). */
+/** Rejects an address that does not have the format of its network (ruling 23). */
 function addressErrors({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldError[] {
   const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
   const knownNetwork = networks.find((each) => each === network)

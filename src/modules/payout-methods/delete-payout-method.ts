@@ -18,7 +18,7 @@ const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
  * Permanently deletes a payout method of either type (contract 4.7), even of a closed customer (ruling 35). Payouts
- * keep a copy of its details.
+ * keep its details.
  *
  * @returns the deleted method
  */

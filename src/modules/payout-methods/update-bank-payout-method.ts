@@ -77,8 +77,8 @@ export const updateBankPayoutMethod = defineOperation(
 )
 
 /**
- * Locks the method that a request changes; returns `null` if there is none. `customerId` must be that of the method, or
- * `null` for a method of the merchant, so that a request never acts on another owner's method (ruling 27).
+ * Locks the method that a request changes; `null` if there is none. `customerId` must be that of the method, or `null`
+ * for the merchant's, so that a request never acts on another owner's method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

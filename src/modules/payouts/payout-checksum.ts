@@ -7,22 +7,21 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the order of the table, to which columns are added only at the end. */
+/** In the order of the table, which grows only at its end. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
 
-/** The number of immutable columns when checksums were introduced. */
+/** The number of these columns when checksums were introduced. */
 const initialColumnCount = immutableColumns.indexOf('payoutMethodId') + 1
 
-/** Adds the checksum of the immutable columns to the payout. */
 export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum: number } {
   return Object.assign(payout, { checksum: checksumOf(payout) })
 }
 
 /**
  * CRC-32 detects every single changed bit at a fifth of the cost of a hash. It protects against failing disks, but not
- * against a change of both a row and its checksum.
+ * against tampering with both row and checksum.
  */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
@@ -37,8 +36,8 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /**
- * Verifies the checksum of a payout. If the payout is older than checksums, compares it with the fingerprint of its
- * request; without a bank account in the request, it counts as intact.
+ * Verifies the checksum of a payout. A payout without a checksum is compared with the fingerprint of its request; if
+ * that had no bank account, the payout counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -46,7 +45,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** Returns the requests that result in this row. They may have omitted `walletId` and `transferType`. */
+/** Returns several requests, because `walletId` and `transferType` may have been absent. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** The maximum number of steps of a payout: its first ones and its latest ones, half each. */
+/** Limits the steps of a payout: half are its first ones, half its latest. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>

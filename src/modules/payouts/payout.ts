@@ -9,9 +9,7 @@ export const payoutAssetCodes = defineEnum({
   USDT: 'USDT, worth one US dollar.',
 })
 
-/**
- * The destinations of payouts with their local rail, which is used whatever `transferType` says (rulings 39 and 41).
- */
+/** The destinations of payouts with their local rail, which is used for any `transferType` (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },

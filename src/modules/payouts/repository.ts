@@ -15,10 +15,10 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Must be called in one transaction with the ledger transfer of the payout. */
+/** Requires the payout's ledger transfer in the same transaction. */
 export const insertPayout = insertRow('payouts')
 
-/** Searches the payouts of all customers. If another customer used the key, the fingerprint differs. */
+/** Searches all customers' payouts. For another customer's key, the fingerprint differs. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -32,10 +32,9 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** A reference id, and a range of ids that contains the payout's id, which is created just before the reference id. */
+/** A reference id, and a range that contains the payout's id. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
-/** Scans a range of the primary key, latest id first. */
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
   selectFrom('payouts')
     .selectAll()
@@ -67,7 +66,6 @@ export const updatePayoutStatus = statementOne(
 
 export const insertPayoutEvent = insertRow('payoutEvents')
 
-/** Returns the settlements of payouts, oldest first for each payout. */
 export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds: readonly string[] }>) =>
   selectFrom('payoutEvents')
     .selectAll()
@@ -79,5 +77,5 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
-/** Finds the merchant of a payout by the payout's id, for operators. Looks up the id in each merchant. */
+/** Looks up the id in each merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

@@ -28,7 +28,7 @@ export type SettledStatus = (typeof settledStatuses)[number]
 /** The status that must precede each settlement (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
-/** The event of each settlement. `version` counts the payout's events. */
+/** `version` counts the payout's events. */
 export const settlementEvents = {
   COMPLETED: { type: 'payout.completed', version: 2 },
   FAILED: { type: 'payout.failed', version: 2 },
@@ -45,9 +45,9 @@ export const SettlePayoutInput = z.object({
 /**
  * Settles a payout for an operator, with its ledger transfer (ruling 46).
  *
- * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet in the same
- * transaction, whatever the wallet's limit (ruling 53). If the payout already has the status, returns it unchanged, so
- * that a lost response can be retried.
+ * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet, whatever its
+ * limit (ruling 53). If the payout already has the status, returns it unchanged, so that a lost response can be
+ * retried.
  *
  * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
@@ -81,7 +81,7 @@ export async function settleManually(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const order = await lockRailOrder(tx, { merchantId, orderId })
-  // Repeating the current status changes nothing, except that it may close an order in the attention queue.
+  // The same status changes nothing, except that it can close an order in the attention queue.
   const isSame = payout.status === settlement.status
   if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
   const objection = isOpenState(order.state) ? findObjection(order) : null
@@ -93,7 +93,6 @@ export async function settleManually(
   return settled
 }
 
-/** `reference` is the bank's reference. */
 type Settlement = {
   readonly payoutId: string
   readonly status: SettledStatus
@@ -101,10 +100,10 @@ type Settlement = {
   readonly reference?: string | null
 }
 
-/** The timeline state of a manually settled payout, by its status. */
+/** The timeline state of a manually settled payout. */
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** Settles a payout. All settlements use this function: those by operators, banks and the sandbox. */
+/** All settlements, by operators, banks and the sandbox, use this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -117,7 +116,7 @@ export async function settleInTransaction(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const createdAt = newUpdatedAt(context, payout)
-  // Update the status first, so that all but one of concurrent settlements fail before they move money.
+  // Update the status first, so that concurrent settlements fail before they move money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
     // A completed payout already has its reference.
@@ -130,7 +129,7 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Posts the ledger transfer of a settlement; returns its id. */
+/** Returns the id of the ledger transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)

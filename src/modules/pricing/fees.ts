@@ -11,10 +11,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
 
-/**
- * The fee of a payout of `assetCode` to `recipientCurrency` from `effectiveAt` on: `flat` plus `percent` per cent of
- * the amount.
- */
+/** The fee of payouts of `assetCode` to `recipientCurrency`: `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
 /** The source that a fee is deducted from (ruling 110). */
@@ -40,7 +37,7 @@ export type PayoutCharge = {
   readonly feeDeductedFrom: FeeSource | null
 }
 
-/** Computes the two sums of a payout. `netAmount` is zero or negative if the amount does not cover its fee. */
+/** `netAmount` is zero or negative if the amount does not cover its fee. */
 export function computeFeeSums({ amount, fee, feeDeductedFrom }: PayoutCharge): FeeSums {
   return sumsBySource[feeDeductedFrom ?? 'BALANCE'](amount, fee ?? 0n)
 }

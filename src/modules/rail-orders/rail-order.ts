@@ -20,7 +20,7 @@ export type ReportState = (typeof reportStates)[number]
 
 export type BankReport = {
   readonly state: ReportState
-  /** The bank's reference. */
+  /** The bank's own reference. */
   readonly reference?: string | null
   /** The bank's code for the reason of a rejection or return. */
   readonly code?: string | null
@@ -92,7 +92,6 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
   }
 }
 
-/** Whether an operator, a bank or a deadline can change the state of the order. */
 export function isOpenState(state: RailOrderState): boolean {
   return ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'].includes(state)
 }

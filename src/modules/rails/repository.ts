@@ -20,8 +20,8 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
 /**
- * Returns the orders of all merchants to submit to a rail, oldest first. `dueAt` only sorts them, so an order that was
- * queued by a clock that was ahead is not delayed.
+ * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead
+ * delays none.
  */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
@@ -34,7 +34,6 @@ export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   ),
 )
 
-/** Returns the submitted orders of all merchants whose next poll is due. */
 export const duePolls = query((p: Params<DueOrdersQuery>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -47,7 +46,6 @@ export const duePolls = query((p: Params<DueOrdersQuery>) =>
   ),
 )
 
-/** Returns the merchant and rail of an order. */
 export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId),
@@ -55,8 +53,7 @@ export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
 )
 
 /**
- * Returns orders of all merchants that have an unknown outcome, at most `attempts` submissions, and a poll after
- * `after`.
+ * Returns orders of all merchants with an unknown outcome, at most `attempts` submissions, and a poll after `after`.
  */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
@@ -73,9 +70,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns orders of all merchants with `minAsked` to `maxAsked` polls whose next poll is after `after`, which is later
- * than the schedule allows. Omits orders that were just accepted, because the sandbox rail sets the time of their next
- * poll.
+ * Returns orders of all merchants whose next poll is later than the schedule allows. Omits orders that were just
+ * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -93,7 +89,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Makes polls that are due after `dueAt` due at `dueAt`. */
+/** Makes later polls due at `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -133,7 +129,6 @@ export const markRailReportRead = statement((p: Params<{ rail: string; messageId
 
 type AttentionRange = { since: string; orderId: string; limit: number }
 
-/** Selects the attention queue after a position, oldest first. */
 function attentionRows(p: Params<AttentionRange>) {
   return selectFrom('payoutTransfers')
     .innerJoin('payouts', (join) =>
@@ -183,7 +178,6 @@ export const duePollsOfMerchant = query((p: Params<MerchantRailKey & { now: DueT
     .orderBy('dueAt'),
 )
 
-/** Returns the earliest due time of the merchant's polls after `after`. */
 export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { after: DueTime }>) =>
   selectFrom('payoutTransfers')
     .select(['dueAt'])
@@ -196,7 +190,6 @@ export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { aft
     .limit(1),
 )
 
-/** Returns the merchant's orders with a submission in flight. */
 export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
   selectFrom('payoutTransfers')
     .select(['orderId'])
@@ -210,8 +203,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Makes polls of a merchant's orders due earlier as the merchant's clock advances. Queued orders are always due, and
- * the timeout of a call in flight does not depend on the merchant's clock.
+ * Advances polls with the merchant's clock. Queued orders are always due, and the timeout of a call does not depend on
+ * that clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -222,7 +215,7 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
-/** Makes webhook retries due earlier as the merchant's clock advances. */
+/** Advances webhook retries with the merchant's clock. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -233,7 +226,6 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
 
 const openStates = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'] as const
 
-/** Counts the orders of all merchants by rail and state, without final states. */
 export const openRailOrderCounts = query(() =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -245,7 +237,7 @@ export const openRailOrderCounts = query(() =>
   ),
 )
 
-/** Returns the orders of a rail with an id greater than `after`, across all merchants, each with its payout amount. */
+/** Returns orders of a rail with an id after `after`, across all merchants, with payout amounts. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

@@ -10,7 +10,7 @@ export type TrustedDocument = RowOf<'trustedDocuments'>
 export type DocumentValidator = (text: string) => readonly string[]
 
 /**
- * The maximum number of characters of all trusted documents together. Each process caches them with their plans, which
- * takes about a hundred bytes per character.
+ * Limits all trusted documents together. Each process caches them with their plans, which takes about a hundred bytes
+ * per character.
  */
 export const maxTrustedCharacters = 1_000_000

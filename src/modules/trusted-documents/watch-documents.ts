@@ -16,12 +16,11 @@ export type TrustedDocumentWatcher = {
 }
 
 /**
- * Keeps a process up to date with the trusted documents, whichever process changes them: calls `apply` with documents
- * that were added or removed, in order.
+ * Calls `apply` with documents that any process added or removed, in order.
  *
  * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately.
- * PostgreSQL notifies of changes immediately; if a notification is lost, a poll finds them within two seconds. A
- * request for an unknown document polls too, one poll at a time.
+ * PostgreSQL notifies of changes; if a notification is lost, a poll finds them within two seconds. A request for an
+ * unknown document polls too.
  *
  * @param apply receives all changes together; its synchronous part takes effect for the next request. Must not fail
  * @param isWaitedFor whether to watch for changes even before there is any document

@@ -17,15 +17,15 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** The maximum number of consecutive index numbers to try if their addresses are taken. */
+/** How many numbers to try whose addresses are taken. */
 const maxNumbersTried = 100
 
 /**
  * Takes the merchant's next deposit address on a network. An address is used only once among all merchants (rulings 32
  * and 114).
  *
- * For EVM networks and Tron, the address is derived from the merchant's extended public key; for Solana, it comes from
- * the imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
+ * For EVM networks and Tron, it is derived from the merchant's extended public key; for Solana, it comes from the
+ * imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
  *
  * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
  *   next addresses are all taken
@@ -42,10 +42,10 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** A source of addresses with its own sequence, from one. It may have no address for a number. */
+/** A source of addresses, numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** Returns addresses in order of preference. The first one that is not taken is used. */
+  /** In order of preference: the first address that is not taken is used. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 

@@ -30,7 +30,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** Claims an address for a merchant; returns `null` if any merchant has ever claimed it. */
+/** Returns `null` if any merchant has ever claimed the address. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))
@@ -38,7 +38,7 @@ export const claimAddress = statementOne((p: Params<{ address: string; merchantI
     .returning('address'),
 )
 
-/** Adds an address to the list that nodes watch. */
+/** For nodes to watch. */
 export const insertWatchedAddress = insertRow('watchedAddresses')
 
 export const walletById = queryOne((p: Params<WalletKey>) =>
@@ -66,7 +66,7 @@ export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: 
   selectFrom('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Returns the merchant's wallets, oldest first, for bulk work. */
+/** For bulk work. */
 export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
 )
@@ -83,7 +83,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Finds the merchant of a wallet by the wallet's id, for operators. Looks up the id in each merchant. */
+/** Looks up the id in each merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -96,7 +96,7 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
     .where('sequence', '=', p.sequence),
 )
 
-/** Finds the merchant whose pool contains an address. Looks up the address in each merchant. */
+/** Looks up the address in each merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
   acrossMerchants(
     selectFrom('merchants')

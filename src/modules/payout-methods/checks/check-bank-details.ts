@@ -31,8 +31,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other nine
- * (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit in number and bank code.
+ * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other
+ * nine (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit.
  *
  * @returns null if no check is possible, because the CBN has not assigned the bank code
  */
@@ -57,8 +57,8 @@ export function checkNuban({
  * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits
  * of another financial institution prefixed with `9`.
  *
- * Returns null for the codes of payment switches, because the check digit does not cover them: NIBSS uses six digits
- * (`000013` is not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
+ * Returns null for codes of payment switches, which the check digit does not cover: NIBSS uses six digits (`000013` is
+ * not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
  */
 function institutionCode(bankCode: string): string | null {
   if (/^\d{3}$/.test(bankCode)) return `000${bankCode}`
@@ -74,7 +74,7 @@ function nubanCheckDigitError(digits: string): string | null {
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** Checks the format of a UK sort code: six digits, optionally in pairs. It has no check digit. */
+/** Checks the format of a UK sort code, which has no check digit. */
 function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
   const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
@@ -82,10 +82,8 @@ function checkSortCode(sortCode: string): IdentifierCheck {
 }
 
 /**
- * Checks the format and country of a BIC, also called SWIFT code (ISO 9362), in upper or lower case. A BIC has no check
- * digit.
- *
- * Does not use ibantools, which rejects digits in the first four characters. ISO 9362 has allowed them since 2014.
+ * Checks the format and country of a BIC (ISO 9362), which has no check digit. ibantools rejects digits in the first
+ * four characters, which ISO 9362 has allowed since 2014.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
@@ -108,10 +106,7 @@ const countryCodes = new Set(
   UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/),
 )
 
-/**
- * Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit that detects every single wrong
- * digit.
- */
+/** Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit. */
 export function checkAba(routingNumber: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'routingNumber', code: 'ABA', error: abaError(routingNumber) })
 }
@@ -130,13 +125,13 @@ function abaError(text: string): string | null {
 // ibantools expects one letter in front of the bank's digits in Côte d'Ivoire; codes in use have two (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Checks country, structure and check digits of an IBAN (ISO 13616). Allows spaces and lower case. */
+/** Checks an IBAN (ISO 13616). Allows spaces and lower case. */
 export function checkIban(iban: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }
 
 function ibanError(text: string): string | null {
-  // This check is first because it allows only ASCII: upper-casing could turn other characters into ASCII.
+  // First, because it allows only ASCII: upper-casing could turn other characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()
@@ -154,8 +149,8 @@ function ibanError(text: string): string | null {
 }
 
 /**
- * Sums decimal digits, each times its weight, repeating `weights` as needed. If no weight shares a factor with 10, the
- * sum modulo 10 detects every single wrong digit.
+ * Sums decimal digits, each times its weight. If no weight shares a factor with 10, the sum modulo 10 detects every
+ * single wrong digit.
  */
 function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
   return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)

@@ -30,13 +30,12 @@ export function parseBankResponse(orderId: string, result: HttpResult): BankResp
   return { status, failure: null, report, cancelling: isConsistent ? outcome : null, isNamed }
 }
 
-/** Whether a response reports a state with a matching HTTP status. */
+/** Whether a response has a state and a matching HTTP status. */
 export function hasValidState({ status, report }: BankResponse): boolean {
   if (report === null) return false
   return status === ok || status === created || (status === unprocessable && report.state === 'REJECTED')
 }
 
-/** The states that can follow each state. */
 const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> = {
   ACCEPTED: ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'],
   COMPLETED: ['COMPLETED', 'RETURNED'],

@@ -24,7 +24,7 @@ type TestAccount = z.output<typeof CheckRailInput>
 
 export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
-/** A rule and its check, which returns whether the bank follows the rule and a summary of the responses. */
+/** A rule and its check, which returns whether the bank follows it and a summary of the responses. */
 type ConformanceRule = readonly [
   rule: string,
   check: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
@@ -37,7 +37,7 @@ const expiredAgeMs = 600_000
 
 /**
  * Checks whether a bank follows each rule of docs/guides/rails.md, with a few orders that pay an account of the
- * operator. Does not check reports that the bank posts, because they go to the running service.
+ * operator. Does not check reports that the bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -76,7 +76,7 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** For each accepted order, the response with which later ones must be consistent. */
+    /** For each accepted order, the response to compare later ones with. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),

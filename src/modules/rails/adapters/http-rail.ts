@@ -16,12 +16,12 @@ export type HttpRailConfig = {
   readonly name: string
   /** Base URL, without a trailing slash. */
   readonly url: string
-  /** `whsec_…`, newest first. All of them sign our requests; a report of the bank is signed with any of them. */
+  /** `whsec_…`, newest first. All sign our requests; any may sign the bank's reports. */
   readonly secrets: readonly string[]
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** The machine's clock instead of a merchant's, because it decides when signatures expire. */
+  /** The machine's clock, which decides when signatures expire. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
@@ -122,7 +122,6 @@ type BankClientOptions = {
   /** Base URL, such as `https://bank.example/v1`. */
   readonly url: string
   readonly signer: Signer
-  /** The machine's clock, because a bank rejects signatures older than five minutes. */
   readonly wallClock: WallClock
   readonly limits: HttpTimeouts
 }
@@ -132,8 +131,8 @@ export type BankClient = { readonly call: (request: BankRequest) => Promise<Http
 
 /**
  * Creates the client of a bank. The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no
- * body, so `webhook-id` contains the request type and the order id (`find_<order id>`). A captured signature is
- * therefore useless for another request.
+ * body, so `webhook-id` contains the request type and the order id (`find_<order id>`), which makes a captured
+ * signature useless for another request.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

@@ -1,9 +1,8 @@
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
-/** An order to a bank to pay a recipient. */
 export type PaymentInstruction = {
-  /** The payout's `reference_id`, a UUID. It is the same for every submission. */
+  /** The payout's `reference_id`, a UUID, in every submission. */
   readonly id: string
   /** The short reference that the recipient may see. */
   readonly transactionId: string
@@ -22,7 +21,6 @@ export type PaymentInstruction = {
   readonly purpose: string
   readonly narration: string | null
   readonly createdAt: string
-  /** The time of the first submission. */
   readonly submittedAt: string
   /** The number of submissions, including this one. */
   readonly attempts: number
@@ -41,17 +39,15 @@ export type Rail = {
   readonly name: string
   /** The limit per process. */
   readonly maxConcurrentCalls: number
-  /** The timeout of a call. */
   readonly callMs: number
-  /** Whether a failed call predicts nothing about the next one. Such a rail has no circuit breaker. */
+  /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
-  /** How long after the first submission the bank still pays only once if the same id is submitted again. */
+  /** How long the same id can be submitted again without a second payment. */
   readonly idempotentForMs: number
   /** Asks the bank to pay. Idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the state of the order; `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
-  /** Cancels the order if the bank still can. */
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
   /** For banks that report state changes themselves. */
   readonly reports?: {
@@ -82,14 +78,13 @@ export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** Observes a call to a rail. `call` makes it with the given headers, or else with the caller's. */
+/** Wraps a call. `call` makes it with the given headers, or else with the caller's. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,
   call: (headers?: TraceHeaders) => Promise<Result>,
 ) => Promise<Result>
 
-/** Returns a rail that passes each call through an observer. */
 export function observeRail(rail: Rail, observe: RailCallObserver): Rail {
   const { cancel } = rail
   return {

@@ -7,7 +7,6 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
 import type { IdentifiedBankReport, PaymentInstruction } from './rail.ts'
 
-/** The maximum number of reports in one request. */
 const maxReports = 100
 
 const ReportBody = z.object({
@@ -51,7 +50,7 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 
 /**
  * A state that moves money is accepted only with the id of the order. On a kept-alive connection, a response may belong
- * to an abandoned request, or the server may send each response one request late; nothing else would reveal that.
+ * to an abandoned request, or the server may respond one request late; nothing else would reveal that.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -70,7 +69,7 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** Parses the response to a cancellation; `null` if it is invalid or may be about another order. */
+/** Parses the response to a cancellation; `null` as for `parseBankReport`. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
@@ -103,7 +102,10 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/** Parses a JSON object. Rejects duplicate names, because another parser may use the other value; returns `null`. */
+/**
+ * Parses a JSON object; `null` for anything else, and for duplicate names, because parsers differ in which value they
+ * use.
+ */
 function parseJsonObject(body: Buffer): object | null {
   try {
     const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))

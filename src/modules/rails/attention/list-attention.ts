@@ -7,7 +7,6 @@ import { actionsFor, merchantActions } from './resolve-attention.ts'
 
 const pageSize = 20
 
-/** The position before every item. */
 const startPosition = { since: '0001-01-01T00:00:00.000Z', orderId: '00000000-0000-0000-0000-000000000000' }
 
 const ListAttentionInput = z.object({
@@ -19,7 +18,6 @@ const ListAttentionInput = z.object({
   ),
 })
 
-/** A payout that needs a decision. */
 export type AttentionItem = {
   readonly merchantId: string
   readonly payoutId: string

@@ -23,7 +23,7 @@ export const attentionActions = defineEnum({
 })
 export type AttentionAction = (typeof attentionActions)[number]
 
-/** The state of the rail order after an action, and the payout's new status; `null` if the payout is not settled. */
+/** The new state of the rail order, and the payout's new status; `null` if it is not settled. */
 type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
@@ -34,8 +34,8 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * Applies a merchant's decision about a payout in the attention queue. In `live` a merchant may only `RETRY`: an
- * operator must decide whether money moves, because the merchant would receive it.
+ * Applies a merchant's decision about a payout in the attention queue. In `live` a merchant may only `RETRY`, because
+ * it would receive the money that another decision moves.
  *
  * @returns the current payout
  */
@@ -94,7 +94,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Read the status again, because the lock on the rail order now excludes other settlements.
+  // Read the status again: the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -115,7 +115,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** The actions for each payout status. None of them debits or refunds the wallet twice. */
+/** No action debits or refunds the wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {
@@ -132,7 +132,7 @@ const resolutions: {
   RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
-/** Returns the effect of an action; `null` if the payout's status does not allow it. */
+/** Returns `null` if the payout's status does not allow the action. */
 function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }

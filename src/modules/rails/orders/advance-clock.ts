@@ -24,10 +24,9 @@ import type { ClaimedRailCall } from './claim-order.ts'
 import { beginDueCall } from './claim-order.ts'
 import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
-/** The maximum that a clock may be ahead: ten years. */
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** How long to wait for calls that another process has started, and the interval between polls for them. */
+/** How long, and how often, to poll for calls that another process has started. */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -49,8 +48,8 @@ export type ClockTime = { readonly now: string }
 
 /**
  * Advances the merchant's clock (sandbox only). Before it returns, it runs all calls to the sandbox rail that fall due,
- * each at its due time, except submissions while that rail is paused. Webhooks and polls of other rails follow within a
- * second or two.
+ * each at its due time, except submissions while that rail is paused. Webhooks and polls of other rails follow within
+ * seconds.
  *
  * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
  */
@@ -65,7 +64,7 @@ export const advanceClock = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<ClockTime>> => {
     const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-    // The target is computed once, so that a retry with the same key advances to the same time.
+    // Computed once, so that a retry with the same key advances to the same time.
     const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
       await lockMerchantById(tx, { id: context.merchantId })
       const target = targetAheadMs(context, await readAheadMs(tx, context), request)
@@ -99,7 +98,7 @@ function targetAheadMs(context: Context, ahead: number, { to, by }: z.output<typ
   return target
 }
 
-/** Returns the machine's time: the merchant's time without its offset. */
+/** Returns the merchant's time without its offset. */
 function unshiftedNow({ now, aheadMs }: Context): number {
   return now() - aheadMs
 }
@@ -108,7 +107,7 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
   return Number((await clockOfMerchant(db, { id: merchantId }))?.aheadMs ?? 0)
 }
 
-/** Advances the clock from one due time to the next, and runs the calls that are due at each. */
+/** Advances the clock from one due time to the next, and runs the due calls. */
 async function advanceTo(context: Context, target: number): Promise<void> {
   // Finish calls in flight first, because their next due times are computed with the old clock.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
@@ -123,7 +122,7 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/** Moves the clock to the next due time, at most to the target, and claims the due calls in the same transaction. */
+/** Moves the clock to the next due time or the target, and claims the due calls in the same transaction. */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {

@@ -17,8 +17,8 @@ const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: 
 
 /**
  * Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and the wallet
- * is refunded. Otherwise the service asks the bank to cancel it, and the payout does not change until the bank
- * responds. Repeated requests have no further effect.
+ * is refunded. Otherwise the service asks the bank to cancel, and the payout does not change until the bank responds.
+ * Repeated requests have no effect.
  *
  * @returns the current payout
  */
@@ -56,12 +56,12 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** Whether the bank may have the order. An order that was queued again after a submission may have reached the bank. */
+/** Whether the bank may have the order. An order that was queued again may have reached the bank. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** Schedules a cancellation. A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds. */
+/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds. */
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)

@@ -1,7 +1,6 @@
-/** The number of consecutive failures that opens the circuit. */
 const failureThreshold = 5
 
-/** How long the circuit stays open. The time doubles with each further failure, up to the maximum. */
+/** How long the circuit stays open. Doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
 /** A circuit breaker for a rail that does not respond. While half-open, it allows one call as a probe. */

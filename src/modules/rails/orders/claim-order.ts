@@ -23,13 +23,12 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** Extends a claim beyond the timeout of the call, for clock skew and for recording the response. */
+/** Extends a claim beyond the call's timeout, for clock skew and for recording the response. */
 const claimMarginMs = 30_000
 
 /**
- * Claims the due call of an order for this process. The claim is a lease that ends after the timeout of the call.
- * `SUBMITTING` is durable before the bank is called, so after a crash the service polls for the outcome instead of
- * submitting again.
+ * Claims the due call of an order, as a lease that ends after the call's timeout. `SUBMITTING` is durable before the
+ * bank is called, so after a crash the service polls for the outcome instead of submitting again.
  *
  * @returns the call; `null` if none is due, because another process has claimed it or the order is finished
  */
@@ -59,7 +58,7 @@ export async function beginDueCall(
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
   const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
-  // Alternate `cancel` with `find`, so that the state becomes known even if the bank never responds to `cancel`.
+  // Alternate `cancel` with `find`, so that the state becomes known even without a response to `cancel`.
   const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
   const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
@@ -89,10 +88,11 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
   }
 }
 
-/** The tolerated clock skew between machines. */
 const maxClockSkewMs = 60_000
 
-/** Whether submitting the order now cannot cause a second payment: at first always, later for `idempotentForMs`. */
+/**
+ * Whether the order can be submitted now without a second payment: always the first time, later for `idempotentForMs`.
+ */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,
@@ -100,7 +100,7 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // A submission time in the future was set by a clock that was ahead, so the real time is unknown.
+  // A time in the future was set by a clock that was ahead, so the real time is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
 

@@ -6,10 +6,9 @@ import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The delays between polls. The last one repeats. */
+/** Delays between polls. The last one repeats. */
 const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
-/** Returns the time of the next poll after `asked` polls. */
 export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
   const delay = pollDelaysMs[Math.min(asked, pollDelaysMs.length - 1)] ?? 0
   return dueTimeAfter(delay, wallClock())

@@ -7,7 +7,7 @@ import { recordAnswer } from './record-answer.ts'
 
 export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
-/** Claims the due call of an order, makes it, and records the response. */
+/** Claims the due call of an order, and executes it. */
 export async function processOrder(context: Context, rail: Rail, orderId: string): Promise<RailCallOutcome> {
   const claimed = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
   return claimed === null ? 'nothing' : executeCall(context, rail, claimed)
@@ -45,7 +45,7 @@ async function callRail(
   return calls[call]()
 }
 
-/** Returns the response. Returns a failure if the call throws or times out; the outcome is then unknown. */
+/** Returns a failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

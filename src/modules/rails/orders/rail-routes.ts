@@ -87,7 +87,7 @@ function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): Field
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Stops submissions to a rail until they are resumed. Polls for submitted orders continue. */
+/** Stops submissions to a rail. Polls for submitted orders continue. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },
@@ -111,12 +111,11 @@ export async function resumeSubmissions(
 
 export type RailSummary = {
   readonly rail: string
-  /** Whether this installation configures the rail. */
   readonly isConfigured: boolean
   readonly pausedAt: string | null
   /** Asset, currency and country of each route. */
   readonly routes: readonly string[]
-  /** The number of orders in each state that is not final, such as `QUEUED 3`. */
+  /** The number of orders in each open state, such as `QUEUED 3`. */
   readonly open: readonly string[]
 }
 

@@ -9,29 +9,28 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** The interval between polls, which complement notifications of new events. */
+/** Polls complement notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls in flight. Orders without a recorded response are polled again. */
+/** How long a shutdown waits for calls. Orders without a recorded response are polled again. */
 const shutdownTimeoutMs = 3_000
 
-/** The maximum number of orders that are polled immediately when a rail recovers. */
+/** The maximum number of orders polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
 /** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
-/** If the machine's clock goes back by more than this, the worker looks for due times that were set too late. */
+/** If the machine's clock goes back further, due times may have been set too late. */
 const clockToleranceMs = 1_000
 
-/** How much later than scheduled a poll can be due because of calls in flight and clock skew between machines. */
+/** Allows for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often to look for postponed orders anyway, because another machine's clock may have been ahead. */
+/** How often to look for orders that another machine's clock may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
-  /** Starts calls that are due. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -39,7 +38,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, in addition to those paused in the database. */
+  /** Rails to which this process submits nothing, besides those paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -55,7 +54,7 @@ type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
  * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's
- * concurrency limit and circuit breaker. Several processes can run workers, because a worker claims an order before it
+ * concurrency limit and circuit breaker. Several processes can run one, because a worker claims an order before it
  * calls the bank.
  */
 export function startRailWorker({
@@ -74,7 +73,7 @@ export function startRailWorker({
   let isStopped = false
   let polling: Promise<void> | null = null
   let isPollRequested = false
-  /** The machine's clock minus the monotonic clock, at the last comparison. */
+  /** The machine's clock minus the monotonic clock. */
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
@@ -145,10 +144,7 @@ export function startRailWorker({
     running.add(run)
   }
 
-  /**
-   * Whether the machine's clock went back since the last call. The first call returns true, because the clock may have
-   * gone back before the start.
-   */
+  /** Whether the machine's clock went back since the last call, or may have gone back before the first. */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()

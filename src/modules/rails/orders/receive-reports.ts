@@ -19,12 +19,12 @@ const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** `unknown` lists the reported ids that match no order of the rail. */
+/** `unknown` lists ids that match no order of the rail. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Receives reports that a bank posted. Stores the message before it applies the reports (an inbox), so that a crash
- * loses none. A message that is posted again is applied only once.
+ * Receives reports that a bank posted. Stores the message first (an inbox), so that a crash loses none, and applies a
+ * repeated message only once.
  *
  * @param messageId the bank's id of the message; the caller has verified the signature
  * @throws DomainError INVALID_INPUT if the body can't be parsed, or if the id belongs to a different message
@@ -47,7 +47,7 @@ export async function receiveReports(
 /**
  * Applies stored messages that a process left unread when it died. One that fails does not block the others.
  *
- * @returns the reported ids that match no order of the rail
+ * @returns the ids that match no order of the rail
  */
 export async function processUnreadReports(
   service: Service,
@@ -56,7 +56,7 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // A recent message may still be read by its process. A message from the future was stored by a clock that was ahead.
+  // A recent message may still be read by its process. One from the future was stored by a clock that was ahead.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
@@ -67,7 +67,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // Only an earlier version could parse the message. Its row stays, and a poll finds the order's state anyway.
+      // Only an earlier version could parse it. The row stays, and a poll finds the order's state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -75,7 +75,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** An unread message of this age is assumed to belong to a process that died. */
+/** An older unread message belongs to a process that died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(
@@ -111,8 +111,6 @@ function contextWithoutMerchant(service: Service): Context {
 }
 
 /**
- * Stores a message.
- *
  * @returns whether the message is new
  * @throws DomainError INVALID_INPUT if a different message has the same id
  */

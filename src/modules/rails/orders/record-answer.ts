@@ -23,8 +23,8 @@ type RecordAnswerArgs = {
 }
 
 /**
- * Records the result of a call and schedules the next poll. A reported state and `CANCELLED` always count. Other
- * results count only if no other process has claimed the order in the meantime.
+ * Records the result of a call and schedules the next poll. A reported state and `CANCELLED` always count; other
+ * results only if no other process has claimed the order since.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
@@ -61,7 +61,7 @@ function applyFailure(
   return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: failure, ...nextPoll })
 }
 
-/** Withdraws the request to cancel, and records in the timeline that it was too late. */
+/** Withdraws the request to cancel, and records that it was too late. */
 function applyTooLate(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const { state } = railOrder
   const changes = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, railOrder) }
@@ -118,9 +118,7 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /**
-   * Whether the report is the response to the current claim, and so ends it. Other reports do not delay the next poll.
-   */
+  /** Whether the report ends the current claim. Other reports do not delay the next poll. */
   readonly isResponse: boolean
 }
 
@@ -161,7 +159,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Records a report about an order in the attention queue for the operator, unless it repeats the last one. */
+/** Records a report for the operator, unless it repeats the last one. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -174,7 +172,7 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** Schedules the next poll at the time that the bank requested, or by the schedule while the order is not final. */
+/** Schedules the next poll at the time that the bank requested, or by the schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,
@@ -186,7 +184,7 @@ function scheduleNextPoll(
   return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
 }
 
-/** Schedules the next call about a cancellation. A report that the bank posts does not delay that call. */
+/** Schedules the next call about a cancellation, which a posted report does not delay. */
 function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
   if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
   return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }

@@ -18,9 +18,9 @@ type CamtEntry = CamtTransaction & { status: string | null; date: string | null;
 const maxDepth = 64
 
 /**
- * Reads a camt.053 statement (ISO 20022) of any version, and yields a line for each transaction of a booked entry. The
- * order is found by `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or
- * a reversal, is a return.
+ * Reads a camt.053 statement (ISO 20022) of any version: a line for each transaction of a booked entry. The order is
+ * found by `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or a
+ * reversal, is a return.
  *
  * Document types are rejected, which rules out entity expansion and external entities (XXE).
  *
@@ -104,7 +104,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** The paths of a transaction's amount in newer and older versions. */
+/** The paths of amounts in newer and older versions. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -125,7 +125,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Returns the lines of an entry; a pending or informational entry has none. */
+/** A pending or informational entry has no lines. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]

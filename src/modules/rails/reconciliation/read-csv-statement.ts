@@ -12,13 +12,13 @@ type CsvColumn = (typeof columnNames)[number]
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Banks write shorter records. Bounds the memory that an unclosed quote takes. */
+/** Limits the memory that an unclosed quote takes. Banks write shorter records. */
 const maxRecordBytes = 64 * 1024
 
 /**
- * Reads a CSV statement (RFC 4180), delimited by commas, semicolons or tabs. The header has `id` or `reference`, `amount` and
- * `currency`, and optionally `state` and `date`; other columns are ignored. Without a state a line is a completed payment. An
- * amount may be negative, with a minus or in parentheses.
+ * Reads a CSV statement (RFC 4180), delimited by commas, semicolons or tabs. The header has `id` or `reference`,
+ * `amount` and `currency`, and optionally `state` and `date`. A line without a state is a completed payment. An amount
+ * may be negative, with a minus or in parentheses.
  *
  * @throws DomainError INVALID_INPUT with the line that can't be parsed
  */
@@ -41,7 +41,7 @@ export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGene
   if (columns === null) throw unreadableStatement('line 1', 'must have a header')
 }
 
-/** Returns the first line, and the whole text including that line. */
+/** Returns the first line, and the whole text. */
 async function readHeader(texts: AsyncIterable<string>) {
   const rest = texts[Symbol.asyncIterator]()
   let start = ''
@@ -109,7 +109,7 @@ function parseState(place: string, text: string | null): ReportState {
 
 /**
  * Parses an amount, without its sign, to a plain decimal. Spaces may group thousands. A decimal comma is allowed unless
- * commas delimit values. If it is allowed, 1.234 and 1,234 are ambiguous and rejected.
+ * commas delimit values; if it is, 1.234 and 1,234 are ambiguous and rejected.
  */
 function parseAmount(place: string, text: string, delimiter: CsvDelimiter): string {
   const unsigned = text.replace(/^(?:-(.*)|\((.*)\))$/, '$1$2')

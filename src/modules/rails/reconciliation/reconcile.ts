@@ -9,12 +9,11 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** The maximum number of listed findings; all are counted. */
+/** Limits the list of findings; all are counted. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100
 
-/** An id that sorts before every order id. */
 const minOrderId = '00000000-0000-0000-0000-000000000000'
 
 /** A difference between the bank's statement and our rail orders. */
@@ -43,8 +42,8 @@ export type Reconciliation = {
 
 /**
  * Compares a bank's statement with the orders of its rail, of all merchants. Each line must match an order. Each order
- * that was completed or returned at or after `from` and before `to` must have a line. Later changes of an order are
- * ignored, because they appear in a later statement.
+ * that was completed or returned from `from` until before `to` must have a line. Later changes belong to a later
+ * statement.
  *
  * @param lines read once; all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line can't be parsed
@@ -95,7 +94,6 @@ export async function reconcile(
   return { rail, ...counts, findings: [...findingsByKind.values()].flat() }
 }
 
-/** Whether statement and orders agree. */
 export function isReconciled({ missingThere, missingHere, differing }: Reconciliation): boolean {
   return missingThere + missingHere + differing === 0
 }
@@ -113,7 +111,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** Removes the hyphens of a UUID, because banks limit references to 35 characters and a UUID has 36. */
+/** Removes the hyphens of a UUID: it has 36 characters, and banks allow 35. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -144,7 +142,6 @@ function payoutStatusBefore({ history }: ReconciliationOrder, to: string | null)
   return statuses.at(-1) ?? 'PROCESSING'
 }
 
-/** Whether the statement must have a line for the order. */
 function isExpected({ history }: ReconciliationOrder, from: string | null, to: string | null): boolean {
   return history.some(
     ({ state, at }) =>

@@ -2,11 +2,10 @@ import type { FieldError } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 
-/** A payment in a bank's statement. */
 export type StatementLine = {
   /** The position in the file, for messages. */
   readonly place: string
-  /** The order's id, with or without hyphens, or other text that the bank uses instead. */
+  /** The order's id, with or without hyphens, or other text of the bank. */
   readonly id: string | null
   /** The bank's reference. */
   readonly reference: string | null

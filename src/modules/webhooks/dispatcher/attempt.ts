@@ -9,7 +9,6 @@ import type { Sender, SendResult } from '../transport/send.ts'
 import type { Signer } from '../transport/standard-webhooks.ts'
 import type { AttemptRecord } from './record-attempts.ts'
 
-/** A delivery in the queue: an event from the feed, or a retry. */
 export type QueuedDelivery = Pick<AttemptRecord, 'sequence' | 'objectId' | 'attemptsInSchedule' | 'storedAttempts'> & {
   readonly message: EventMessage
 }

@@ -4,19 +4,17 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** The maximum numbers of concurrent attempts to one endpoint: after its first success, and before. */
+/** Limits of concurrent attempts to one endpoint: after its first success, and before. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
 /** An endpoint is unhealthy if its last response took this long, even if that was a success. */
 const slowResponseMs = 1_000
 
-/** After this many consecutive failures, an endpoint gets one attempt at a time, each followed by a pause. */
+/** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
-/**
- * The maximum pause of an endpoint after `Retry-After`. The failed event itself waits as long as the header requests.
- */
+/** The maximum pause after `Retry-After`. The failed event itself waits as long as the header requests. */
 const maxPauseMs = 60_000
 
 export type ConcurrencyLimiter = {
@@ -26,10 +24,7 @@ export type ConcurrencyLimiter = {
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
 
-/**
- * Limits the concurrent attempts to an endpoint. The limit depends on the stored number of failures and on later
- * results. A disabled endpoint gets one attempt at a time.
- */
+/** Limits the concurrent attempts to an endpoint by its stored failures and later results. */
 export function createConcurrencyLimiter(
   endpoint: StoredWebhookEndpoint,
   { wallClock }: Pick<Service, 'wallClock'>,

@@ -17,19 +17,15 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** How long secrets are cached. An expired secret can sign requests for this much longer. */
+/** Secrets are cached for this long, even if they expire. */
 const signerCacheMs = 60_000
 
-/** The maximum number of due deliveries that are read together. */
 const retryBatchSize = 16
 
 /** A delay that ends after every due time. */
 const farFutureMs = 2 ** 52
 
-/**
- * The delays after failed polls grow exponentially. Polls may fail for days, for example if the key that decrypts a
- * secret is missing.
- */
+/** Polls can fail for days, for example if the key that decrypts a secret is missing. */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
@@ -37,32 +33,26 @@ const flushRetryMs = 1_000
 /** No attempt starts while the buffer has this many outcomes. If the process dies, their events are sent again. */
 const maxBuffered = 64
 
-/**
- * The minimum interval between writes that store only the cursor, for endpoints that receive few of the merchant's
- * events.
- */
+/** The minimum interval between writes of the cursor alone, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/** Special values of `nextRetryAt`: `immediately` means that the schedule must be read, `never` that it is empty. */
+/** Special values of `nextRetryAt`: the schedule must be read, and the schedule is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-/** What the next flush records. */
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** After a failed flush, a stopped worker stays `failed`. It flushes again only if another attempt ends. */
+/** A stopped worker stays `failed`. It flushes again only if another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
- * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue with events
- * from the merchant's feed and with due retries. The scheduler starts attempts. A flush records a batch of outcomes
- * together with the cursor. It returns the objects that have a pending delivery; the queue holds back the later events
- * of these objects.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the
+ * merchant's feed and from due retries, and the scheduler starts attempts. A flush records a batch of outcomes and the
+ * cursor. It returns the objects with a pending delivery; the queue holds back their later events.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether an attempt can take long: the last one failed or was slow, or no attempt has succeeded yet. */
   readonly isUnhealthy: () => boolean
   /** Starts the next attempt if possible; returns whether it did. */
   readonly startAttempt: () => boolean
@@ -70,7 +60,7 @@ export type EndpointWorker = {
   readonly poll: () => void
   /** Does the work that has become due since the last tick. */
   readonly tick: () => void
-  /** Stops starting attempts. Resolves when the attempts in flight are recorded, or when recording them has failed. */
+  /** Starts no more attempts. Resolves when those in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -83,10 +73,7 @@ type EndpointWorkerOptions = {
   readonly feed: FeedCache
   /** Called when an attempt may be ready to start. */
   readonly onReady: () => void
-  /**
-   * Called when the endpoint was changed or deleted, or its cursor was moved. The worker has stopped and must be
-   * replaced.
-   */
+  /** Called when the endpoint or its cursor was changed. The worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
@@ -100,9 +87,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /**
-   * A disabled endpoint gets one attempt, even if no retry is due. Its outcome decides whether the endpoint is enabled.
-   */
+  /** A disabled endpoint gets one attempt, which decides whether it is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -117,7 +102,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs the requested polls one at a time. A poll that is requested during the backoff runs after it. */
+  /** Runs requested polls one at a time. A request during the backoff waits for its end. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -126,7 +111,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       while (pollState.isRequested && !isStopped) {
         pollState.isRequested = false
         await pollOnce()
-        // Reading a cached batch needs no I/O, so yield to other work between batches.
+        // Cached batches need no I/O, so yield to other work.
         await nextTurn()
       }
       pollState.failures = 0
@@ -166,11 +151,11 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
   }
 
-  /** Reads due deliveries into the queue; returns the time at which the next delivery is due. */
+  /** Queues due deliveries; returns when the next one is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // The queue may already have some of these deliveries, so read more than one batch.
+    // The queue may already have some of these deliveries.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -220,10 +205,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /**
-   * Stores only the cursor. Does nothing while events are open, because the flush of their outcomes stores the cursor
-   * too.
-   */
+  /** Stores the cursor alone. While events are open, the flush of their outcomes stores it. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
@@ -237,7 +219,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     setImmediate(flushNow)
   }
 
-  /** Records the buffer. Retries until the worker has stopped, because an unrecorded delivery would be sent again. */
+  /** Records the buffer. Retries, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }

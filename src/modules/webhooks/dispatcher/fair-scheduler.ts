@@ -1,10 +1,7 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/**
- * The maximum numbers of concurrent attempts, for all endpoints and for unhealthy ones: first of this process, then of
- * one merchant.
- */
+/** Limits of concurrent attempts per process and per merchant: in total, and to unhealthy endpoints. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
@@ -16,11 +13,10 @@ export type MerchantScheduler = {
   readonly leave: () => void
 }
 
-/** Starts attempts round-robin among merchants, and among the endpoint workers of each, up to the concurrency limits. */
+/** Starts attempts round-robin among merchants, and among the workers of each, up to the limits. */
 export type FairScheduler = {
   /** Adds a merchant; `workers` may change later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
-  /** Stops starting attempts. */
   readonly stop: () => void
   /** Never settles the promises of attempts in flight, so that nothing records their outcomes. */
   readonly abandonInFlight: () => void
@@ -30,14 +26,13 @@ type ScheduledMerchant = {
   readonly workers: ReadonlyMap<string, EndpointWorker>
   inFlight: number
   unhealthyInFlight: number
-  /** The index of the worker from which the round-robin continues. */
   nextWorkerIndex: number
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   /** Merchants that may have an attempt to start, in round-robin order. */
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants that wait because the process has reached its limit for unhealthy endpoints, longest wait first. */
+  /** Merchants that wait because of the process's limit for unhealthy endpoints, longest wait first. */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -74,7 +69,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     const isFull = isMerchantFull || unhealthyInFlight >= maxUnhealthyInFlight
     for (let i = 0; i < workers.length; i++) {
       const worker = workers[(merchant.nextWorkerIndex + i) % workers.length] as EndpointWorker
-      // Attempts to unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy endpoints.
+      // Unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy ones.
       if (isFull && worker.isUnhealthy()) {
         if (!isMerchantFull) rejected.add(merchant)
         continue
@@ -118,7 +113,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
       unhealthyInFlight -= unhealthy
       merchant.unhealthyInFlight -= unhealthy
       if (isUnhealthy) wakeRejectedMerchants()
-      // If this process aborts an attempt, the receiver has not failed, so the promise never settles.
+      // An attempt that this process aborts must not count as a failure of the receiver.
       if (isAbandoned) await new Promise(() => {})
     }
   }

@@ -11,12 +11,10 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** The number of events per read, and the number while fewer than one event in eight is for the endpoint. */
+/** Events per read: normally, and while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/**
- * The maximum distance of the read position from the cursor. If the process dies, the events in between are sent again.
- */
+/** If the process dies, the events between the cursor and the read position are sent again. */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -30,8 +28,8 @@ type FeedBatchRequest = { readonly after: number; readonly limit: number; readon
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Creates a cache of a merchant's feed. Endpoint workers that poll simultaneously from the same position share one read
- * and one hydration. A batch is evicted one event-loop iteration after its read.
+ * Creates a cache of a merchant's feed. Workers that poll simultaneously from the same position share one read and one
+ * hydration. A batch is evicted one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -64,7 +62,7 @@ async function hydrateMessages(context: Context, events: readonly Event[]): Prom
   return (await hydrateEvents(context, events)).map(toEventMessage)
 }
 
-/** Reads the events of deliveries. Returns their messages by sequence. */
+/** Returns the messages of deliveries by sequence. */
 export async function readMessages(
   context: Context,
   deliveries: readonly { readonly sequence: number }[],
@@ -76,7 +74,7 @@ export async function readMessages(
   return new Map(messages.map((message) => [message.sequence, message]))
 }
 
-/** Reads the feed into the queue of one endpoint, starting after the endpoint's cursor. */
+/** Reads the feed into the queue of one endpoint. */
 export type FeedReader = {
   /** Whether there are events to read and the queue has room for them. */
   readonly isBehind: () => boolean
@@ -124,7 +122,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // The event has a pending delivery, which the worker reads as a retry.
+      // The worker reads this pending delivery as a retry.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

@@ -7,31 +7,24 @@ import { acquireLease, allLeases, renewLeases } from './repository.ts'
 const leaseMs = 30_000
 const renewMs = 10_000
 
-/** The maximum number of leases that one transaction acquires. */
 const leaseBatchSize = 100
 
 /** Decides which process sends the webhooks of a merchant. */
 export type Leases = {
-  /**
-   * Acquires the free leases of `merchantIds`. Returns all merchants whose lease this process holds, possibly including
-   * others.
-   */
+  /** Acquires the free leases of `merchantIds`. Returns all merchants whose lease this process holds. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }
 
-/**
- * The leases of SQLite, with which one process sends the webhooks of all merchants. The writer epoch fences that
- * process.
- */
+/** For SQLite, on which one process sends all webhooks. The writer epoch fences it. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
 }
 
 /**
- * Creates leases for processes that share a database, on one or more machines. If the machines' clocks differ by more
- * than `leaseMs`, two processes can send the same events for a while.
+ * Creates leases for processes that share a database. If the clocks of their machines differ by more than `leaseMs`,
+ * two processes can send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()

@@ -7,7 +7,6 @@ import { nextDeliveryLog, removeAttempts, removeDeliveries } from './repository.
 
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** The maximum number of deliveries that one transaction removes. */
 const pruneBatchSize = 500
 
 /** The pause after a pass over the logs of all endpoints. */
@@ -16,8 +15,8 @@ const pruneIntervalMs = 60 * 60 * 1000
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint by endpoint,
- * including disabled and deleted endpoints. Pending deliveries stay unless the endpoint was deleted.
+ * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint by endpoint.
+ * Pending deliveries stay unless the endpoint was deleted.
  */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }

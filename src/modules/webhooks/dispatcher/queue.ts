@@ -1,12 +1,12 @@
-/** When this many events are open, those of busy objects are deferred to make room for other objects. */
+/** When this many events are open, those of busy objects are deferred in favor of other objects. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Orders the deliveries of one endpoint: open events, which were read from the feed but not attempted, and due retries.
- * An object gets its next attempt after the previous one is recorded. Its later events wait while an earlier one is
- * pending. Objects never wait for one another.
+ * Orders the deliveries of one endpoint: open events (read from the feed, not yet attempted) and due retries. An object
+ * gets its next attempt after the previous one is recorded, and its later events wait while an earlier one is pending.
+ * Objects never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
   /** Returns the next delivery that can start, and marks it as in flight; `null` if there is none. */
@@ -15,8 +15,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly finish: (item: Item) => void
   /**
    * Applies a flush: the attempts and waiting events that it recorded, and which of their objects have a pending
-   * delivery. Drops the queued retries of the recorded objects, because their stored state has changed and must be read
-   * again.
+   * delivery. Drops the queued retries of the recorded objects, because they must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /**
@@ -24,11 +23,11 @@ export type DeliveryQueue<Item extends QueueEntry> = {
    * list others.
    */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** Must be called before due deliveries are read, because a flush during the read can make the result outdated. */
+  /** Must precede each read of due deliveries, because a flush during the read makes its result stale. */
   readonly startReadingRetries: () => void
-  /** Whether data of the object that was read since `startReadingRetries` may be outdated. */
+  /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
-  /** Adds a due delivery. It must be the first pending one of its object, and the object must not be stale. */
+  /** Adds a due delivery: the first pending one of an object that is not stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
@@ -48,7 +47,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Events of the feed that were neither attempted nor deferred, in order, including those in flight. */
+  /** Events that were neither attempted nor deferred, in order, including those in flight. */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false

@@ -27,7 +27,7 @@ export type AttemptRecord = Pick<
   readonly objectId: string
   /** The time of the event, in ISO 8601. */
   readonly happenedAt: string
-  /** The number of attempts that the delivery had when it was read as a retry; `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
@@ -39,12 +39,11 @@ export type AttemptRecord = Pick<
 /** An event that waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
-/** What one flush of an endpoint worker records. */
 export type AttemptReport = {
   readonly endpointId: string
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
-  /** Compare-and-set: the cursor moves to `to` only if it is at `from`, because the merchant may have moved it. */
+  /** Compare-and-set: the cursor moves only if it is at `from`, because the merchant may have moved it. */
   readonly cursor: { readonly from: number; readonly to: number }
   /** Whether the endpoint responded with `410 Gone`. */
   readonly isGone: boolean
@@ -58,10 +57,7 @@ export type RecordedAttempts = {
   readonly pending: readonly string[]
 }
 
-/**
- * An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`, and then probed every
- * `probeIntervalMs`.
- */
+/** An endpoint with `maxFailures` consecutive failures over `maxFailingMs` is disabled, and then probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
@@ -115,7 +111,7 @@ type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
  * Returns the state of a delivery after an attempt. If the merchant, or a process that took over the lease, has changed
- * the delivery since the attempt began, that change stays and the attempt is only logged.
+ * the delivery since, that change stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -127,7 +123,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // If there is no row, the cursor was moved. The event is read again or no longer wanted, so a failure is not retried.
+  // Without a row, the cursor was moved: the event is read again or no longer wanted.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
@@ -165,10 +161,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/**
- * Counts failures. Disables a failing endpoint, and enables one after a successful probe. Returns whether the endpoint
- * is enabled.
- */
+/** Counts failures, and disables the endpoint or enables it after a probe. Returns whether it is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

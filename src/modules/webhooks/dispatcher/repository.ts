@@ -20,8 +20,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 type EndpointRef = { merchantId: string; endpointId: string }
 
 /**
- * Returns the enabled endpoints, and those with a scheduled probe, of all merchants. Omits long columns, because it
- * runs every second.
+ * Returns all merchants' endpoints that are enabled or to be probed. Omits long columns, because it runs every second.
  */
 export const activeEndpoints = query(() =>
   acrossMerchants(
@@ -35,7 +34,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Returns the deliveries that are due at `now`, at most one per object: its first pending delivery. */
+/** Returns the due deliveries that are the first pending ones of their objects. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -43,7 +42,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // A later delivery of the object can be due because the merchant replayed its event.
+    // A later delivery can be due because the merchant replayed its event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -62,7 +61,6 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .limit(p.limit),
 )
 
-/** Returns the earliest due time after `after`. */
 export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>) =>
   selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
@@ -75,8 +73,7 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
 )
 
 /**
- * Returns the objects of these events that have a pending delivery. Only tests for existence, because an object can
- * have many deliveries.
+ * Returns the objects of these events that have a pending delivery. Does not read the deliveries, which can be many.
  */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
@@ -136,7 +133,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Makes the first pending delivery of an object due at `now` if it has no due time. */
+/** Makes the first pending delivery of an object due at `now` if it was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -193,14 +190,13 @@ export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; 
     .returning('merchantId'),
 )
 
-/** Renews all leases of a holder and returns them. */
 export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
   acrossMerchants(
     updateTable('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
   ),
 )
 
-/** Returns the endpoint after the given one, of any merchant, that has deliveries. It may have been deleted. */
+/** Returns the next endpoint of any merchant that has deliveries. It may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -218,8 +214,8 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
 )
 
 /**
- * Removes up to `limit` deliveries and returns them. Their events are before the sequence `before`, and they have no
- * attempt since `since`. Pending deliveries stay unless the endpoint was deleted.
+ * Removes and returns deliveries before the sequence `before` that have no attempt since `since`. Pending ones stay
+ * unless the endpoint was deleted.
  */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')

@@ -40,8 +40,7 @@ export const createWebhookEndpoint = defineOperation(
     const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
     const { asymmetric, ...details } = request
     const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
-      // `newRowFields` locks the merchant's sequence, so no other endpoint can be created between the count and the
-      // insert.
+      // `newRowFields` locks the sequence, so no endpoint can be created between the count and the insert.
       const row = await newRowFields(tx, context, 'webhook_endpoints')
       await requireEndpointCapacity(tx, context)
       const endpoint = {

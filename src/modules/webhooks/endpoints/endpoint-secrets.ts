@@ -10,7 +10,7 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** The maximum number of valid secrets of an endpoint. Further rotations drop the oldest. */
+/** The limit per endpoint. Further rotations drop the oldest. */
 const maxSecrets = 5
 
 /**
@@ -76,7 +76,7 @@ function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Caching bounds the cost of a public page, which needs no API key. */
+/** Bounds the cost of a public page, which needs no API key. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }

@@ -26,7 +26,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** The maximum number of attempts shown for a delivery, which has up to ten attempts and ten more for each replay. */
+/** Limits the log: a delivery has up to ten attempts, and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -60,7 +60,6 @@ const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // The query string of a URL has this number as text.
   before: optional(z.unknown()).transform((value, context) => {
     if (value === null) return null
     const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
@@ -77,8 +76,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. The sequence numbers of events have gaps in this list, so it
- * has no numbered pages: each page continues before a sequence.
+ * Lists the deliveries of an endpoint, newest event first. Event sequences have gaps here, so there are no numbered
+ * pages.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -109,17 +108,14 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/**
- * The deliveries of endpoints, as a list that GraphQL reads for several endpoints together, and not without an
- * endpoint.
- */
+/** The deliveries of endpoints, as a list that GraphQL reads for several endpoints together. */
 export const webhookDeliveries = {
   filters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** Runs one query per endpoint, because a merchant has few endpoints and the index begins with the endpoint. */
+  /** One query per endpoint, because a merchant has few and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -141,7 +137,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span, which is a range of the merchant's events.
+  // All endpoints share the span of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -157,7 +153,6 @@ async function rejectWithoutParent(): Promise<never> {
 }
 
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
-  /** Finds the range of event sequences for the time filters. */
   readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
 }
@@ -187,7 +182,7 @@ function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequence numbers that contains all events of a period, and possibly a few others. */
+/** Finds a range of sequences that contains all events of a period, and possibly others. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -211,7 +206,6 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** Returns the query parameters. The times are those of the events. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -220,7 +214,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads deliveries, and their attempts only on request: each delivery has up to 20 attempts with long responses. */
+/** Reads attempts only on request: each delivery has up to 20, with long responses. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -29,10 +29,7 @@ export type UnhealthyEndpoint = Pick<
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/**
- * Lists, for operators, the endpoints of all merchants that are failing or were disabled for failing, longest failing
- * first.
- */
+/** Lists endpoints of all merchants that fail or were disabled for failing, longest failing first. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

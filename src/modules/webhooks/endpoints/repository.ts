@@ -49,15 +49,14 @@ export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
   deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
-/** Returns the signing keys of all merchants, without merchant or endpoint ids. */
 export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** Finds the merchant of an endpoint by the endpoint's id, for operators. Looks up the id in each merchant. */
+/** Looks up the id in each merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Returns, for operators, endpoints that are failing or were disabled for failing, longest failing first. */
+/** Returns endpoints that fail or were disabled for failing, longest failing first. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -88,7 +87,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery, whatever its status. The retry schedule restarts; earlier attempts are kept. */
+/** Schedules a delivery, whatever its status, and restarts the retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -116,7 +115,7 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Drops all scheduled retries. */
+/** Drops all pending deliveries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })

@@ -15,7 +15,7 @@ export const disabledReasons = defineEnum({
 /** An endpoint with its encrypted secrets and signing keys. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
-/** An endpoint without its secrets, as in responses and in its own events. */
+/** An endpoint without its secrets. */
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
 /** An endpoint with its secret, which is shown only when it is new. */

@@ -14,7 +14,7 @@ export type EventMessage = {
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
-  /** The object at the time of the event, in its REST shape, as JSON. It is serialized once for all endpoints. */
+  /** The object at the time of the event, in its REST shape, as JSON. */
   readonly data: string
 }
 
@@ -28,9 +28,9 @@ export type BuildRequestOptions = {
 }
 
 /**
- * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. The
- * signature covers the time of the attempt instead of the event's, because receivers reject signatures older than five
- * minutes and the tenth attempt is days later.
+ * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. They
+ * sign the time of the attempt, because receivers reject signatures older than five minutes and the tenth attempt is
+ * days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -61,10 +61,10 @@ function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: Ev
 /**
  * Builds the body in the original provider's format, which contains its own signature.
  *
- * To verify the signature, receivers parse the body, remove the signature, and stringify the rest. So `data` is parsed
- * and stringified here too, which yields the same key order, escapes and numbers. The body has one signature, made with
- * the newest secret; the headers have all. The HMAC key is the text of the secret including `whsec_`, because receivers
- * pass that text to createHmac.
+ * To verify it, receivers parse the body, remove the signature, and stringify the rest. So `data` is parsed and
+ * stringified here too, which yields the same key order, escapes and numbers. The body has one signature, made with the
+ * newest secret; the headers have all. The HMAC key is the text of the secret including `whsec_`, because receivers
+ * pass that to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

@@ -7,7 +7,7 @@ import { isPublicUnicast } from './public-address.ts'
 
 /** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
-  /** Whether a host is allowed by name, whatever address it resolves to. `host` is written as in a URL. */
+  /** Whether a host (written as in a URL) is allowed by name, whatever it resolves to. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -22,10 +22,7 @@ export function parseAllowlist(text: string): string[] | null {
   return entries.every((entry) => entry !== null) ? entries : null
 }
 
-/**
- * Returns a network with its prefix length, a host, or a host and a port separated by a space; `null` if the entry is
- * invalid.
- */
+/** Returns a network with its prefix length, a host, or a host and a port separated by a space. */
 function parseEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
   if (text.includes('/')) return isIpNetwork(text) ? text : null
@@ -51,7 +48,7 @@ function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** Validates the URL of an endpoint in an operation's input; the input schema checks that it is present and a string. */
+/** Validates the URL of an endpoint; the input schema checks that it is a present string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -62,17 +59,15 @@ export type DestinationPolicy = { readonly mode: Mode; readonly allowlist: Allow
 
 const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https://', 'http://'], live: ['https://'] }
 
-/** The maximum length in characters. */
 const maxUrlLength = 2_048
 
 /**
  * Validates the URL of an endpoint. The host must be public or allowed, and `live` requires https. Returns the error as
- * a text that follows the name of the field, or `null`. Does not resolve names: each connection checks the addresses,
- * because they can change.
+ * a text that follows the field's name, or `null`. Does not resolve names: each connection checks the addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
+  // The URL parser drops these characters, so the stored URL would differ from the requested one.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]

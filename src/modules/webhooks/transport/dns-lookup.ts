@@ -41,7 +41,7 @@ type LookupCompletion = {
   readonly error: NodeJS.ErrnoException | null
 }
 
-/** Passes all addresses to `done` if the caller requested all, or else the first. */
+/** Passes all addresses to `done`, or the first, as the caller requested. */
 export function completeLookup(
   addresses: readonly ResolvedAddress[],
   { options, done, error }: LookupCompletion,

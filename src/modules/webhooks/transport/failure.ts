@@ -11,10 +11,7 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/**
- * The reason why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal
- * network.
- */
+/** Why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
 /** Carries a failure through Node.js callbacks that accept only errors. */
@@ -29,7 +26,7 @@ export class DeliveryError extends Error {
 
 export type ConnectionPhase = 'connecting' | 'securing' | 'connected'
 
-/** Classifies a connection error by its code and by the phase in which it occurred. */
+/** Classifies a connection error by its code and phase. */
 export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }
@@ -42,7 +39,7 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** The failure for an address that is not allowed. It is the same for each check that rejects an address. */
+/** The same failure for each check that rejects an address. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

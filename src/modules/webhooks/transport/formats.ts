@@ -8,10 +8,9 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * The event types of the `stablestack` format. Receivers of the original provider branch on `event_type`, and their
- * behavior for an unknown type is undefined. So types that the provider lacks (such as `payout.returned`) are not sent;
- * the `standard` format and the feed have them. The exception is `webhook.test`, with which a merchant tests whether
- * its receiver verifies signatures (ruling 61).
+ * The event types of the `stablestack` format. The original provider's receivers branch on `event_type`, and their
+ * behavior for an unknown type is undefined. So types that the provider lacks (such as `payout.returned`) are not sent.
+ * The exception is `webhook.test`, with which a merchant tests whether its receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',

@@ -26,10 +26,9 @@ export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: numbe
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a new connection for each request. It is used for the retry after a stale connection. */
+  /** `fresh` opens a new connection for each request, for the retry after a stale one. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
-  /** The maximum number of bytes of a response body that are kept. */
   readonly maxKeptBytes: number
 }
 
@@ -40,7 +39,7 @@ export type HttpClient = {
   readonly close: () => void
 }
 
-/** The maximum number of bytes that are read of a response. If it is longer, the connection is closed. */
+/** The connection of a longer response is closed. */
 const maxResponseBytes = 64 * 1024
 
 export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOptions): HttpClient {
@@ -49,7 +48,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // That the server had closed a reused connection says nothing about the endpoint, so the request is retried.
+      // If the server had closed a reused connection, the endpoint did not fail.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -73,8 +72,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * Creates a client for services that the operator configures, at any address. It keeps the first 64 KiB of a response.
- * URLs that merchants choose go through `createSender`, which guards against SSRF.
+ * Creates a client for services that the operator configures, at any address. URLs that merchants choose go through
+ * `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Neither the environment nor a caller can turn certificate verification off.

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
 /**
- * The networks of IANA's IPv4 Special-Purpose Address Registry, multicast and reserved addresses, and the address of
- * Azure's platform services.
+ * IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of Azure's platform
+ * services.
  */
 const specialIpv4Networks = [
   '0.0.0.0/8',
@@ -27,9 +27,9 @@ const specialIpv4Networks = [
 ]
 
 /**
- * All addresses outside 2000::/3, the only allocated unicast space, and special networks inside it. The former include
- * IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48), whatever address they contain.
- * The latter are Teredo and its neighbors, documentation, AS112, 6to4 and the former 6bone.
+ * All addresses outside 2000::/3, the only allocated unicast space: this rejects IPv4-mapped, IPv4-compatible and
+ * translated addresses (64:ff9b::/96, 64:ff9b:1::/48) whatever they contain. Inside it, Teredo and its neighbors,
+ * documentation, AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',

@@ -27,14 +27,13 @@ export type NextAttemptInput = {
   readonly attempts: number
   /** When the last attempt ended. */
   readonly now: WallTime
-  /** The header `Retry-After` of the response. */
   readonly retryAfter: string | null
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 
 /**
- * Returns the time of the next attempt, or `null` after the last attempt. `Retry-After` can postpone an attempt but not
+ * Returns the time of the next attempt, or `null` after the last one. `Retry-After` can postpone an attempt but not
  * advance it; otherwise a receiver that always sends one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
@@ -53,7 +52,7 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** These statuses mean that the receiver, or a proxy in front of it, is overloaded. */
+/** The receiver, or a proxy in front of it, is overloaded. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {

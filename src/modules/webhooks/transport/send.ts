@@ -44,7 +44,7 @@ const idleTimeoutMs = 15_000
 
 const maxKeptBytes = 1024
 
-/** Creates the HTTP client for webhook endpoints, with timeouts, keep-alive and the SSRF guard. A process needs one. */
+/** Creates the HTTP client for webhook endpoints, with timeouts, keep-alive and the SSRF guard. */
 export function createSender({
   mode,
   allowlistEntries,
@@ -79,7 +79,7 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Caches the parsed URL of each endpoint, or its error if the policy rejects it. */
+/** Caches parsed URLs, or the error if the policy rejects one. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {
@@ -98,10 +98,7 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
   return { status, error: null, retryAfter, answer: decodeBody(beginning) }
 }
 
-/**
- * Decodes UTF-8. Replaces invalid bytes, and drops an incomplete character at the end and NUL, which PostgreSQL can't
- * store.
- */
+/** Replaces invalid UTF-8, and drops an incomplete last character and NUL, which PostgreSQL can't store. */
 function decodeBody(beginning: Buffer): string {
   return new StringDecoder('utf8').write(beginning).replaceAll('\0', '')
 }

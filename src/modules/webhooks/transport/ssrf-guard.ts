@@ -18,12 +18,12 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** The maximum number of idle connections of an agent, for all hosts together. */
+/** The limit per agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Creates agents that connect only to public unicast addresses and allowed ones. Each new connection checks its host if
- * that is an address, or else every address that the lookup returns. The socket connects to no other address, so DNS
+ * Creates agents that connect only to public unicast and allowed addresses. Each new connection checks its host if that
+ * is an address, or else every address that the lookup returns. The socket connects to no other address, so DNS
  * rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {

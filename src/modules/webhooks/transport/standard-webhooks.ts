@@ -20,8 +20,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * The secrets and keys of an endpoint, newest first, including the previous ones during a rotation. They are key
- * objects, because Node.js takes four times as long to sign with the bytes of a key.
+ * The secrets and keys of an endpoint, newest first, including previous ones during a rotation. They are key objects,
+ * because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -33,10 +33,7 @@ export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/**
- * Returns a new ed25519 key pair. `whsk_…` is the seed and the public key in base64, as in the samples of the
- * specification.
- */
+/** Returns a new ed25519 key pair. `whsk_…` is the seed and the public key in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -84,10 +81,9 @@ export type SignedHeaders = {
   readonly 'webhook-signature': string
 }
 
-/** The maximum difference between the time of a signature and the current time. */
 const toleranceSeconds = 300
 
-/** The maximum number of signatures that are checked; a rotation needs two. */
+/** The maximum number of checked signatures; a rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
