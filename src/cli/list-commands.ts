@@ -1,6 +1,5 @@
-import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { OwnerFilter } from '../lists/filters.ts'
-import type { Slice } from '../lists/slice.ts'
+import type { Slice, SliceableList } from '../lists/slice.ts'
 import type { Customer } from '../modules/customers/customer.ts'
 import { getCustomer } from '../modules/customers/get-customer.ts'
 import { customers } from '../modules/customers/list.ts'
@@ -151,7 +150,7 @@ type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   'summary' | 'options' | 'flags' | 'names' | 'columns'
 > & {
   readonly noun: string
-  readonly list: { readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>> }
+  readonly list: SliceableList<Context, Input, Item>
   readonly filtersOf: (options: OptionValues) => Partial<Input>
   readonly row: (item: Item) => object
 }

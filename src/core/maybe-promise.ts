@@ -29,19 +29,10 @@ function isPromise(value: unknown): boolean {
 }
 
 async function settleAll(values: readonly unknown[]): Promise<unknown[]> {
-  // Prevents an unhandled rejection while an earlier value is awaited; the loop below reports the error.
-  for (const value of values) if (value instanceof Promise) value.catch(noop)
-  const results = []
-  const errors = []
-  for (const value of values) {
-    try {
-      results.push(value instanceof Promise ? await value : value)
-    } catch (error) {
-      errors.push(error)
-    }
+  try {
+    return await Promise.all(values)
+  } catch {
+    const outcomes = await Promise.allSettled(values)
+    throw outcomes.find((each) => each.status === 'rejected')?.reason
   }
-  if (errors.length > 0) throw errors[0]
-  return results
 }
-
-function noop(): void {}

@@ -67,6 +67,11 @@ export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(type
 /** Sequence numbers fit in 31 bits. */
 const maxSequence = 2_147_483_647
 
+/** A list that is read by slices. */
+export type SliceableList<Context, Input, Item> = {
+  readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>>
+}
+
 /**
  * Reads the `first` rows after a cursor, or the `last` before one.
  *

@@ -1,5 +1,4 @@
 import { DomainError } from '../../core/errors.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { formatAmount, oneUnit } from '../../core/money/amount.ts'
 import type { SchemaCheck } from '../../database/migration.ts'
 import type { Reader } from '../../database/query.ts'
@@ -56,28 +55,28 @@ export type AuditResult = {
   readonly payouts: number
 }
 
-type AuditCheck = (db: Reader) => MaybePromise<readonly { readonly id: string }[]>
+type AuditCheck = (db: Reader) => Promise<readonly { readonly id: string }[]>
 
 const auditChecks: Readonly<Record<string, AuditCheck>> = {
-  'every transfer has the form of its kind': (db) => malformedTransfers(db, {}),
-  'every transfer is of its wallet’s asset': (db) => transfersWithWrongAsset(db, {}),
-  'every balance is the sum of its entries': (db) => wrongBalances(db, {}),
-  'every statement adds up line by line': (db) => wrongRunningBalances(db, {}),
-  'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
-  'every payout that was completed was settled': (db) => unsettledPayouts(db, {}),
-  'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
-  'every deposit came in': (db) => depositsWithoutCredit(db, {}),
-  'every reversal of a deposit took it back': (db) => reversalsWithoutDebit(db, {}),
-  'every transfer on a chain has its deposit': (db) => wrongChainDeposits(db, {}),
-  'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
-  'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
-  'every transfer names its payout or deposit': (db) => transfersWithWrongCause(db, {}),
-  'every status has its events': (db) => payoutsWithWrongStatus(db, {}),
-  'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
-  'everything that happened has its event': (db) => wrongEvents(db, {}),
-  'the events of each object are numbered without a gap': (db) => wrongEventVersions(db, {}),
-  'every payout on a rail is what the bank made of it': (db) => wrongRailOrders(db, {}),
-  'sequences are dense': (db) => brokenSequences(db, {}),
+  'every transfer has the form of its kind': async (db) => malformedTransfers(db, {}),
+  'every transfer is of its wallet’s asset': async (db) => transfersWithWrongAsset(db, {}),
+  'every balance is the sum of its entries': async (db) => wrongBalances(db, {}),
+  'every statement adds up line by line': async (db) => wrongRunningBalances(db, {}),
+  'every payout was paid for': async (db) => payoutsWithoutDebit(db, {}),
+  'every payout that was completed was settled': async (db) => unsettledPayouts(db, {}),
+  'every payout that failed or came back was paid back': async (db) => payoutsWithoutRefund(db, {}),
+  'every deposit came in': async (db) => depositsWithoutCredit(db, {}),
+  'every reversal of a deposit took it back': async (db) => reversalsWithoutDebit(db, {}),
+  'every transfer on a chain has its deposit': async (db) => wrongChainDeposits(db, {}),
+  'every wallet knows what was deposited in it': async (db) => wrongReachableBalances(db, {}),
+  'every transfer has its payout or deposit': async (db) => orphanedTransfers(db, {}),
+  'every transfer names its payout or deposit': async (db) => transfersWithWrongCause(db, {}),
+  'every status has its events': async (db) => payoutsWithWrongStatus(db, {}),
+  'clearing accounts are what payouts and deposits say': async (db) => wrongClearingAccounts(db, {}),
+  'everything that happened has its event': async (db) => wrongEvents(db, {}),
+  'the events of each object are numbered without a gap': async (db) => wrongEventVersions(db, {}),
+  'every payout on a rail is what the bank made of it': async (db) => wrongRailOrders(db, {}),
+  'sequences are dense': async (db) => brokenSequences(db, {}),
   'nothing is there twice': async (db) => {
     const found = []
     for (const find of duplicateQueries) found.push(...(await find(db, {})))

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Reader, Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Customer } from './customer.ts'
@@ -25,9 +24,13 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
-export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): MaybePromise<Customer | null> {
+export async function lockActiveCustomer(
+  tx: Tx,
+  context: Context,
+  customerId: string | null,
+): Promise<Customer | null> {
   if (customerId === null) return requireMerchantCaller(context)
-  return lockCustomerWith(shareLockCustomerById, tx, context, customerId).then(requireActive)
+  return requireActive(await lockCustomerWith(shareLockCustomerById, tx, context, customerId))
 }
 
 /**
@@ -45,10 +48,10 @@ export async function requireActiveCustomer(
 }
 
 /** Rejects a customer's token, which can't act for the merchant itself. */
-function requireMerchantCaller({ caller }: Context): MaybePromise<null> {
+function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
-  return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
+  throw invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
 /** @throws DomainError CUSTOMER_CLOSED */

@@ -1,5 +1,4 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
@@ -24,7 +23,7 @@ export type ControlTotals = {
 /** Sums a range of a sequence in batches. Numbered rows never change, so the batches need no common snapshot. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
-  sumBatch: (range: { after: number; through: number }) => MaybePromise<readonly SumRow[]>,
+  sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,
 ): Promise<ControlTotals> {
   const totals = new Map<string, Amount>()
   let count = 0

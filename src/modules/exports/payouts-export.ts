@@ -24,10 +24,10 @@ export async function exportPayouts(context: Context, input: z.input<typeof Peri
   const { db, merchantId } = context
   const period = resolvePeriod(context, parseInput(PeriodInput, input))
   const sequenceBefore = async (moment: string) =>
-    (await findLastBefore(moment, (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
+    (await findLastBefore(moment, async (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
   const through = await sequenceBefore(period.to)
   const after = period.from === null ? 0 : await sequenceBefore(period.from)
-  const sum = (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
+  const sum = async (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
   const before = await sumSequenceRange({ after: 0, through: after }, sum)
   const within = await sumSequenceRange({ after, through }, sum)
   return {

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 
 /** A date means its start in UTC. */
@@ -49,7 +48,7 @@ const maxSequence = 2 ** 31 - 1
  */
 export async function findLastBefore<Row extends SequencedRow>(
   moment: string,
-  rowAtOrBefore: (sequence: number) => MaybePromise<Row | null>,
+  rowAtOrBefore: (sequence: number) => Promise<Row | null>,
 ): Promise<Row | null> {
   const newest = await rowAtOrBefore(maxSequence)
   if (newest === null || newest.createdAt < moment) return newest

@@ -59,7 +59,7 @@ export async function exportStatement(context: Context, input: z.input<typeof St
   const { walletId, period, opening, closing } = await findStatement(context, input)
   const { db, merchantId } = context
   const range = { after: opening.sequence, through: closing.sequence }
-  const moved = await sumSequenceRange(range, (part) => entrySums(db, { merchantId, walletId, ...part }))
+  const moved = await sumSequenceRange(range, async (part) => entrySums(db, { merchantId, walletId, ...part }))
   const total = [...moved.totals.values()].reduce((sum, each) => sum + each, 0n)
   if (opening.balance + total !== closing.balance)
     throw new Error(`The statement of wallet ${walletId} does not add up. Run the audit.`)

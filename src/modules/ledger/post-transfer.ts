@@ -1,7 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount, maxAmount } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'
@@ -93,23 +91,17 @@ export type Payer = { readonly ownerId: string; readonly walletId: string | null
  * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
  *   changed
  */
-export function debitPayer(
+export async function debitPayer(
   tx: Tx,
   { merchantId, now }: Context,
   { ownerId, walletId, assetCode, amount }: Payer & { readonly amount: Amount },
-): MaybePromise<WalletEntry | null> {
+): Promise<WalletEntry | null> {
   const movement = { merchantId, amount, time: BigInt(now()) }
-  const debit = debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
-  return mapMaybe(debit, ([account]) =>
-    account?.balance == null ? null : walletEntryOf(account.id, { ...account, balance: account.balance }),
-  )
+  const [account] = await debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
+  return account?.balance == null ? null : walletEntryOf(account.id, { ...account, balance: account.balance })
 }
 
-export function postClearingTransfer(
-  tx: Tx,
-  context: Context,
-  request: NewTransfer<ClearingKind>,
-): MaybePromise<string> {
+export function postClearingTransfer(tx: Tx, context: Context, request: NewTransfer<ClearingKind>): Promise<string> {
   return recordTransfer(tx, context, request, null)
 }
 
@@ -153,12 +145,12 @@ function balanceLimitError(): DomainError {
  *
  * @returns the transfer's id
  */
-export function recordTransfer(
+export async function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, amount, fee, cause }: NewTransfer,
   wallet: WalletEntry | null,
-): MaybePromise<string> {
+): Promise<string> {
   const id = context.newId()
   const transfer = {
     merchantId: context.merchantId,
@@ -174,7 +166,8 @@ export function recordTransfer(
     reference: 'reference' in cause ? cause.reference : null,
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
   }
-  return mapMaybe(insertTransfer(tx, transfer), () => id)
+  await insertTransfer(tx, transfer)
+  return id
 }
 
 export async function openWalletAccount(

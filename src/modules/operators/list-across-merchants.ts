@@ -1,7 +1,6 @@
 import { invalidInput } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import type { Slice } from '../../lists/slice.ts'
+import type { Slice, SliceableList } from '../../lists/slice.ts'
 import { defaultSliceSize } from '../../lists/slice.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
@@ -13,12 +12,7 @@ type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?:
 
 /** A list that each merchant has, with a filter. */
 type FilteredMerchantList<Item, Input> = {
-  readonly list: {
-    readonly slice: (
-      context: Context,
-      input: Input & MerchantSliceArgs & CreatedBeforeFilter,
-    ) => MaybePromise<Slice<Item>>
-  }
+  readonly list: SliceableList<Context, Input & MerchantSliceArgs & CreatedBeforeFilter, Item>
   readonly filter: Input & CreatedBeforeFilter
 }
 
@@ -75,7 +69,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
   // After a position, `firstSlice` counts only the rows after that position, so the total comes from another slice.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
-    readItems(firstSlice, (after) => list.slice(context, { ...input, first, after })),
+    readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
     position,
   )
   const next = async () => (await rows.next()).value ?? null
@@ -84,7 +78,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
 
 async function* readItems<Item extends MerchantListRow>(
   firstSlice: Slice<Item>,
-  read: (after: string) => MaybePromise<Slice<Item>>,
+  read: (after: string) => Promise<Slice<Item>>,
 ): AsyncGenerator<Item, undefined> {
   for (let slice = firstSlice; ; ) {
     yield* slice.items

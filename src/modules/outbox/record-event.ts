@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Tx } from '../../database/query.ts'
 import type { EventType } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
@@ -33,8 +32,8 @@ export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | n
  * inserted just before COMMIT, so their sequence is gapless and in commit order, and the row of the merchant's sequence
  * is locked last and briefly.
  */
-export function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): MaybePromise<unknown> {
-  return tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {
+export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
+  await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {
     read: () => null,
     next: (previous) => ({ event, previous, count: (previous?.count ?? 0) + 1 }),
     store: (tx, latest) => latest && storeEvents(tx, merchantId, latest),

@@ -1,6 +1,5 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { notOneOfError } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
@@ -28,7 +27,7 @@ export type Recipient = Destination & {
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
-export function findRecipient(db: Reader, context: Context, request: PayoutRequest): MaybePromise<Recipient> {
+export async function findRecipient(db: Reader, context: Context, request: PayoutRequest): Promise<Recipient> {
   const { customerId, payoutMethodId } = request
   if (payoutMethodId !== null) return findMethodRecipient(db, context, { customerId, payoutMethodId })
   const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request

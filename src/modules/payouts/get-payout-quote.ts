@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { hasValue, oneOf, parseInput } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Context } from '../../operations/context.ts'
 import { merchantWallTime } from '../../operations/context.ts'
@@ -69,8 +68,10 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
   const { db } = context
   const request = parseQuoteRequest(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const pendingRecipient: MaybePromise<QuoteRecipient> =
-    'payoutMethodId' in request ? findRecipient(db, context, request) : { ...unnamedRecipient, ...request }
+  const pendingRecipient: Promise<QuoteRecipient> =
+    'payoutMethodId' in request
+      ? findRecipient(db, context, request)
+      : Promise.resolve({ ...unnamedRecipient, ...request })
   const { price, wallet } = await findPayoutTerms(db, fixedTimeContext, request, { payer, recipient: pendingRecipient })
   const recipient = await pendingRecipient
   return {

@@ -1,6 +1,4 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Params, Reader, Tx } from '../../database/query.ts'
 import { insertRow, query, selectFrom, sharedQuery, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
@@ -27,13 +25,13 @@ type EffectiveSpan = { readonly start: string; readonly end: string }
  * its result (see `sharedQuery`).
  */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
-  inForceWithin: (db: Reader, input: Input) => MaybePromise<readonly Row[]>,
-): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => MaybePromise<Row | null> {
-  return (db, { at, ...pair }) => {
+  inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
+): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {
+  return async (db, { at, ...pair }) => {
     const minute = at.slice(0, '2026-01-01T00:00'.length)
     const span = { start: `${minute}:00.000Z`, end: `${minute}:59.999Z` }
-    const rows = inForceWithin(db, { ...pair, ...span } as unknown as Input)
-    return mapMaybe(rows, (rows) => rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null)
+    const rows = await inForceWithin(db, { ...pair, ...span } as unknown as Input)
+    return rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null
   }
 }
 

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { DeferredValues, Tx } from '../../database/query.ts'
 import { isRead } from '../../database/query.ts'
@@ -14,16 +13,17 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
 
-type StoredResult<Result> = { readonly fingerprint: string | null; readonly result: Result }
+type RowWithFingerprint = { readonly fingerprint: string | null }
 
-/** Stores the results of an operation by idempotency key. */
-export type IdempotencyStore<Result> = {
+/** Stores the results of an operation by idempotency key, in rows that have the fingerprint of the request. */
+export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
    * Locks the rows that the operation changes, before its first query, so that a concurrent request with the same key
    * finds the stored result. Makes the operation `Batchable`.
    */
   readonly lock?: (tx: Tx) => void
-  readonly find: (tx: Tx, key: string) => MaybePromise<StoredResult<Result> | null>
+  readonly find: (tx: Tx, key: string) => MaybePromise<Row | null>
+  readonly toResult: (row: Row) => Result
   readonly save: (tx: Tx, idempotency: Idempotency, result: Result) => MaybePromise<unknown>
 }
 
@@ -40,14 +40,16 @@ export type IdempotencyStore<Result> = {
  * @param request the parsed input, as plain data
  * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other input; else what `operation` throws
  */
-export function runOnce<Result extends object>(
+export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   context: Context,
-  store: string | IdempotencyStore<Result>,
+  store: string | IdempotencyStore<Result, Row>,
   request: object,
   operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<IdempotentResult<Result>> {
   const { idempotencyKey: key, merchantId, db, caller } = context
-  const { lock, find, save } = typeof store === 'string' ? defaultIdempotencyStore<Result>(context, store) : store
+  const { lock, find, toResult, save } = (
+    typeof store === 'string' ? defaultIdempotencyStore(context, store) : store
+  ) as IdempotencyStore<Result, Row>
   const options = lock ? { merchantId, batchable: { conflictKey: key } } : { merchantId }
   if (key === null) {
     const run = async (tx: Tx) => {
@@ -58,25 +60,23 @@ export function runOnce<Result extends object>(
   }
   // A client token of one customer must not replay the response of another customer's equal request.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
+  const replay = (row: Row): IdempotentResult<Result> => {
+    if (row.fingerprint === idempotency.fingerprint) return { result: toResult(row), isReplayed: true }
+    throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
+  }
   const run = async (tx: Tx): Promise<IdempotentResult<Result>> => {
     lock?.(tx)
     const lookup = find(tx, key)
     const isSync = !(lookup instanceof Promise)
-    if (isSync && lookup !== null) return replayResult(lookup, idempotency)
+    if (isSync && lookup !== null) return replay(lookup)
     const running = operation(isSync ? tx : deferWritesUntilNew(tx, lookup), idempotency)
     const [stored, outcome] = isSync ? [null, () => running] : await Promise.all([lookup, captureOutcome(running)])
-    if (stored !== null) return replayResult(stored, idempotency)
+    if (stored !== null) return replay(stored)
     const result = await outcome()
     await save(tx, idempotency, result)
     return { result, isReplayed: false }
   }
   return db.write(run, options)
-}
-
-/** @throws DomainError IDEMPOTENCY_KEY_REUSED */
-function replayResult<Result>(stored: StoredResult<Result>, { fingerprint }: Idempotency): IdempotentResult<Result> {
-  if (stored.fingerprint === fingerprint) return { result: stored.result, isReplayed: true }
-  throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
 }
 
 /**
@@ -139,19 +139,18 @@ function canonicalizeObject(value: Record<string, unknown>, names: string[]): ob
   return members
 }
 
+type StoredRow = RowWithFingerprint & { readonly result: unknown }
+
 /**
  * Stores results that are JSON objects in `idempotency_keys`. Each write also deletes a few expired keys, so no job is
  * needed.
  */
-function defaultIdempotencyStore<Result extends object>(context: Context, operation: string): IdempotencyStore<Result> {
+function defaultIdempotencyStore(context: Context, operation: string): IdempotencyStore<object, StoredRow> {
   const { merchantId } = context
   const oldestCreatedAt = () => timestamp(context.now() - retentionMs)
   return {
-    find: (tx, key) =>
-      mapMaybe(
-        findKey(tx, { merchantId, operation, key, oldest: oldestCreatedAt() }),
-        (row) => row && { fingerprint: row.fingerprint, result: row.result as Result },
-      ),
+    find: (tx, key) => findKey(tx, { merchantId, operation, key, oldest: oldestCreatedAt() }),
+    toResult: ({ result }) => result as object,
     save: async (tx, { key, fingerprint }, result) => {
       await deleteExpiredKeys(tx, { merchantId, oldest: oldestCreatedAt(), limit: 10 })
       const createdAt = timestamp(context.now())

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { createdRangeFields, limit, oneOf, optional, parseInput, rejectField } from '../../../core/input.ts'
-import type { MaybePromise } from '../../../core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../../../database/projection.ts'
 import { cellReader, createProjection } from '../../../database/projection.ts'
 import type { Reader } from '../../../database/query.ts'
@@ -157,11 +156,11 @@ type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
   readonly withAttempts: boolean
 }
 
-function sliceDeliveryLog(
+async function sliceDeliveryLog(
   context: ListContext,
   endpointId: string,
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
-): MaybePromise<Slice<WebhookDelivery>> {
+): Promise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
   const deliveryFilters = { endpointId, ...filters }
   const list = {
