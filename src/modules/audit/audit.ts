@@ -109,7 +109,10 @@ const payoutBatchSize = 20_000
 /** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** Without its triggers, indexes, constraints and policies, later writes could break what the other checks verify. */
+/**
+ * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
+ * verify.
+ */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
@@ -204,7 +207,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Shows changes that other processes have just made.
+  // Makes changes of other processes visible.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -17,7 +17,7 @@ const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() =>
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The amount, less the fee if that is deducted from it. */
+/** The amount of a payout, less the fee if the fee is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 /** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
@@ -210,7 +210,7 @@ export const orphanedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers that refer to another payout or deposit than the one that refers to them. */
+/** Transfers whose payout or deposit differs from the one that refers to them. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts

@@ -19,8 +19,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents its closing
- * before the transaction ends.
+ * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
+ * being closed before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */

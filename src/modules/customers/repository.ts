@@ -36,5 +36,5 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .returningAll(),
 )
 
-/** Looks up the id in each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

@@ -33,7 +33,7 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/** The cause stays in front, so that a repeated report is recognized as decided. */
+/** The cause comes first, so that a repeated report is recognized as decided. */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }

@@ -10,7 +10,7 @@ export type PendingDeposit = Pick<
   'walletId' | 'network' | 'txHash' | 'logIndex' | 'amount' | 'confirmations' | 'detectedAt'
 >
 
-/** Sorts the latest first for each wallet. */
+/** Returns the latest deposits of each wallet first. */
 export async function findPendingDeposits(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   walletIds: readonly string[],

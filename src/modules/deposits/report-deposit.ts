@@ -114,7 +114,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** Also the reference of the deposit, so that a transfer is credited once. */
+/** The result is also the reference of the deposit, so that a transfer is credited once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -135,7 +135,10 @@ function requireMatchingWallet(
   if (errors.length > 0) throw invalidInput(errors)
 }
 
-/** Locks the deposit of any merchant. If there is none, claims the reference for this merchant and returns `null`. */
+/**
+ * Locks the deposit, whichever merchant has it. If there is none, claims the reference for this merchant and returns
+ * `null`.
+ */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own

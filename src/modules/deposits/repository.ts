@@ -64,7 +64,7 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Continues after the highest number. */
+/** New numbers continue after the highest one. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
@@ -119,7 +119,10 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/** Returns similar deposits that a reorganization removed after they were credited. */
+/**
+ * Returns deposits with the same transaction, address and amount that a reorganization removed after they were
+ * credited.
+ */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')

@@ -11,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** Scans the table. */
+/** Scans the table of payouts. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')

@@ -152,7 +152,7 @@ function splitText(text: string, maxParts: number): string[] {
   return Array.from({ length: count }, (_, part) => escapeXml(characters.slice(part * 140, (part + 1) * 140).join('')))
 }
 
-/** Also replaces characters that XML 1.0 does not allow. */
+/** Escapes markup, and replaces characters that XML 1.0 does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -62,7 +62,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Omits absent columns. Values are those of REST. */
+/** Omits absent columns, and formats values as REST does. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)

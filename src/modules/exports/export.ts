@@ -10,7 +10,7 @@ export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** In a wallet's statement, `sequence` is the number of the last entry before the balance, or 0. */
+/** In a wallet's statement, `sequence` is the number of the last entry that the balance includes, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
 /** The change of an asset's balance, and the balance after it according to the ledger, if known. */
@@ -22,7 +22,7 @@ export type ExportLine = {
 }
 
 /**
- * The lines of a merchant and a period, with the balances before and after. The balances come from the ledger's
+ * The lines of one merchant in a period, with the balances before and after. The balances come from the ledger's
  * transfers instead of the lines, so that they verify each other.
  */
 export type Export = {
@@ -34,7 +34,7 @@ export type Export = {
   readonly closing: readonly ExportBalance[]
   /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Some formats cannot express such amounts. */
+  /** Some formats cannot express more than five decimals. */
   readonly hasMoreThanFiveDecimals: boolean
   /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
@@ -48,8 +48,8 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Adds the running balance to each line. Finally verifies that the number of lines is the ledger's, and that they lead
- * exactly from the opening to the closing balances.
+ * Adds the running balance to each line. Finally verifies that the number of lines is the ledger's, and that the lines
+ * lead exactly from the opening to the closing balances.
  *
  * @throws Error if the export does not add up; the writer must then not write its end marker
  */

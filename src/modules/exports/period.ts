@@ -17,7 +17,7 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 export const PeriodInput = z.object(periodFields)
 
 /**
- * `from` is `null` for the beginning. No row can be added to a period that `isFinal`, so repeated exports are
+ * `from` is `null` for the beginning. If `isFinal`, no row can be added to the period, so repeated exports are
  * identical.
  */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }

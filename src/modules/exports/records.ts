@@ -54,7 +54,7 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 /**
  * Generates the records of exports: the opening balances, the lines, and, after verification, the closing balances of
  * each. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows can be added to a period later. A
- * file without it is incomplete.
+ * file without this record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

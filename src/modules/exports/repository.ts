@@ -69,7 +69,7 @@ export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams
     .limit(p.limit),
 )
 
-/** Sums the debits in the ledger. */
+/** Sums the ledger's debits for payouts. */
 export const payoutSums = query((p: Params<SequenceRangeParams>) =>
   selectFrom('payouts')
     .innerJoin('transfers', (join) =>
@@ -98,7 +98,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums the credits in the ledger, less reversals. */
+/** Sums the ledger's credits for deposits, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -133,7 +133,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // PostgreSQL does not treat COALESCE as leakproof, so under row-level security it would not use the index.
+        // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,

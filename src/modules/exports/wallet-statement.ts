@@ -15,7 +15,7 @@ import { entriesBetween, entryAtOrBefore, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** Its entries are after `opening.sequence`, up to and including `closing.sequence`. */
+/** The statement's entries are after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string

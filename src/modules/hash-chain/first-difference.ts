@@ -10,8 +10,8 @@ import { countEvents, hashRows, printAt } from './seal.ts'
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the number of its event, or of the last
- * event that a seal covers. `otherEvent` is the event of the row with which it was swapped.
+ * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or of the
+ * last event that the seal covers. `otherEvent` is the event of the row with which the row was swapped.
  */
 export type ChainDifference = {
   readonly merchantId: string

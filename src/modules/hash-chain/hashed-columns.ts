@@ -100,7 +100,7 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Stands for an absent row, with the length of a digest. */
+/** Represents an absent row, with the length of a digest. */
 export const absentDigest = '-'.repeat(44)
 
 /** Returns the SHA-256 of the row in each slot, in base64, or `absentDigest`. */

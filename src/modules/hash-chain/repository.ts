@@ -49,7 +49,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // PostgreSQL does not treat COALESCE as leakproof, so under row-level security it would not use the index.
+          // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
             when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),

@@ -9,7 +9,7 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { findHistory } from './verify-chain.ts'
 
-/** Merchants sealed concurrently share a group commit. Also limits the connections. */
+/** Merchants that are sealed concurrently share a group commit. This number also limits the connections. */
 const merchantConcurrency = 4
 
 /** Limits how long a merchant with a backlog delays the others. */
@@ -17,15 +17,18 @@ const maxSealsPerTurn = 20
 
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
-/** A small seal costs as much as a full one, so the next poll waits this many times as long as small seals took. */
+/**
+ * A small seal costs as much as a full one, so the pause before the next poll is this many times as long as small seals
+ * took.
+ */
 const pauseToPollRatio = 20
 
 /** The pause after a full seal, relative to the time that it took. */
 const restToSealRatio = 4
 
 /**
- * How long a process leaves sealing to another: a random time up to twice this, so that two processes do not both stand
- * by.
+ * How long a process leaves sealing to another: a random time of one to two times this, so that two processes do not
+ * both stand by.
  */
 const standbyMs = 10_000
 
@@ -47,9 +50,9 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
 
 /**
  * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait
- * for it.
+ * for seals.
  *
- * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of one
+ * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
  * stores nothing. A process that finds another's seals stands by. Does not depend on the clocks of other processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
@@ -59,7 +62,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   let isStopped = false
   let isDue = true
   let isSealedElsewhere = false
-  /** The time that the poll spent on seals that are not full. */
+  /** The time that the latest poll spent on seals that are not full. */
   let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> = Promise.resolve()
@@ -165,7 +168,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
   }
 
-  /** Later events are sealed anyway, and `audit --chain` always finds the difference. */
+  /** Events after an altered seal are sealed anyway, and `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number

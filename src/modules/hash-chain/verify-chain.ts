@@ -14,12 +14,12 @@ import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal }
 
 export const findHistory = selectHistory(historyColumns)
 
-/** Limits the events in memory. */
+/** Limits the number of events in memory. */
 const sealBatchSize = 16
 
 /**
- * `heads` are the latest seals of all merchants, and `root` is their hash. `unsealed` counts later events.
- * `differences` has at most one for each merchant.
+ * `heads` are the latest seals of all merchants, and `root` is their hash. `unsealed` counts the events after these
+ * seals. `differences` has at most one difference for each merchant.
  */
 export type ChainVerification = {
   readonly root: string
@@ -37,8 +37,8 @@ type VerifyChainOptions = {
 }
 
 /**
- * Verifies all sealed history against its seals, and the seals against each other. Sealed rows are immutable, so it
- * needs no snapshot.
+ * Verifies all sealed history against its seals, and the seals against each other. Sealed rows are immutable, so the
+ * verification needs no snapshot.
  */
 export async function verifyChain(
   db: Reader,
@@ -76,7 +76,7 @@ async function verifyMerchant(
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // One seal more: rows that moved up after a removal were sealed there.
+    // Read one more seal, because rows that moved up after a removal were sealed there.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })

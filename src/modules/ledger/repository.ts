@@ -50,7 +50,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited it meanwhile.
+        // Another transaction may have debited the account meanwhile.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )

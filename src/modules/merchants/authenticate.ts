@@ -46,7 +46,7 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // Read the cache version before the row: it must not be newer.
+  // Read the cache version before the row, because the version must not be newer.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))
@@ -79,7 +79,7 @@ async function authenticateFromDatabase(
       ? cachedKeyOf(service, row, matchesHash(key?.secret ?? dummyKey.secret, row?.secretHash ?? dummySecretHash))
       : await cachedKeyOfToken(service, token, row)
   if (!valid || !isValidAt(valid.validity, service.wallClock())) {
-    // Against timing attacks, every rejected caller looks up one existing and one missing key, in either order.
+    // To prevent timing attacks, each rejection includes lookups of one existing and one missing key, in either order.
     await apiKeyById(service.db, { id: row ? dummyKey.id : (latestValidKeyIds.get(service.db) ?? dummyKey.id) })
     throw new DomainError('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
@@ -119,7 +119,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A clock that was ahead issued this token, which would outlive its limit.
+  // A token from the future was issued by a clock that was ahead, and would outlive its limit.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -162,7 +162,7 @@ type KeyCache = {
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Neither version ever decreases.
+  // Neither version ever decreases, so their sum identifies both.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -176,7 +176,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** Rejected callers look up the latest valid key, so that they read an existing row. */
+/** The latest valid key, which is looked up for rejected callers. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {

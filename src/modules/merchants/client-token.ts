@@ -83,7 +83,7 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 
 /**
  * Rejects other encodings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
- * The encoded text of header and payload is signed.
+ * Header and payload are signed as encoded text, so they need no check.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)

@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** Limits live keys without scopes, per merchant: two, so that keys can be rotated. */
+/** A merchant may have two live keys without scopes, so that keys can be rotated. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100

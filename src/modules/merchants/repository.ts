@@ -45,7 +45,7 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** Returns the keys that are not revoked, of any merchant, because their callers were authenticated. */
+/** Returns the keys of any merchant that are not revoked. Their callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
@@ -78,7 +78,7 @@ export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Includes all merchants, because operators identify keys by id alone. */
+/** Searches all merchants, because operators identify keys by id alone. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')

@@ -7,7 +7,7 @@ import type { AddressFamily } from './network.ts'
 
 /**
  * Derives the receiving address `index` of an account's extended public key: child `0/index`, BIP-44's external chain.
- * Solana's ed25519 keys derive from private keys only (SLIP-0010).
+ * Does not support Solana, whose keys derive from private keys only (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
@@ -84,12 +84,12 @@ const privateKeyMessage =
   'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key,' +
   'and move the funds of a key that was disclosed.'
 
-/** Cached, because parsing a key and its first derivation cost as much as deriving the address. */
+/** The result is cached, because parsing a key and its first derivation cost as much as deriving the address. */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** An LRU cache, because in live mode every merchant has its own keys. */
+/** Uses an LRU cache, because in live mode every merchant has its own keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

@@ -4,10 +4,10 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns an error if an address does not have the format of `network`, or null (ruling 23). The error follows the
- * field's name.
+ * Returns an error if an address does not have the format of `network`, or null (ruling 23). The error is a text that
+ * follows the field's name.
  *
- * Accepts the contract's samples, although some EVM addresses in them have non-hexadecimal letters, and one lacks a
+ * Accepts the contract's samples, although some of their EVM addresses have non-hexadecimal letters, and one lacks a
  * digit. Does not verify checksums.
  */
 export function addressFormatError(network: Network, address: string): string | null {

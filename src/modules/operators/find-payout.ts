@@ -12,7 +12,7 @@ import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../
 
 /**
  * Finds payouts by id, transaction id (which customers see), reference id (which banks see) or idempotency key. Several
- * rarely match.
+ * payouts rarely match.
  */
 export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
   const trimmedName = name.trim()

@@ -54,7 +54,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** For actions that only read. A write throws, because it is a bug. */
+/** Returns a service for read-only actions. A write throws, because it is a bug. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)

@@ -123,8 +123,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after`, only
- * new ones.
+ * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after`,
+ * streams only new events.
  *
  * @param signal ends the stream, even before it is read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

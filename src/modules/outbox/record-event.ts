@@ -19,7 +19,7 @@ type DeferredEvent = {
   readonly count: number
 }
 
-/** The merchant's id follows. */
+/** The prefix of deferred values that hold events. The merchant's id follows. */
 const deferredEventsPrefix = 'events '
 
 /** Returns the event of a deferred write, for metrics; `null` for any other deferred write. */

@@ -38,7 +38,7 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** For an object that can change at any time: stores its row and the next version. */
+/** Inserts an event of an object that can change at any time, with the object's row and the next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -99,7 +99,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** Not restricted to the caller's merchant or customer, because all subscribers share the poll. */
+/** Is not restricted to the caller's merchant or customer, because all subscribers share the poll. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

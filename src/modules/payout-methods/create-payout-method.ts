@@ -91,8 +91,9 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). It
- * must have the format of its network. A wrong checksum is stored, but does not reject the address (ruling 23).
+ * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). The
+ * address must have the format of its network. The result of its checksum is stored; an address with a wrong checksum
+ * is accepted (ruling 23).
  *
  * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the merchant owns
  *   the method
@@ -112,7 +113,7 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // If the currency is invalid, another stablecoin's networks serve to validate the network too.
+      // If the currency is invalid, the network is validated with another stablecoin's networks, to report both errors.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,

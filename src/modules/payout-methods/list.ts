@@ -34,7 +34,7 @@ export const payoutMethods = defineList({
   toConditions: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
-    // A currency implies the type, so a different type matches nothing.
+    // A currency implies the type, so a filter by another type matches nothing.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
     const implied = asset && typeOfAsset[asset.assetType]
     return implied === type ? { ownerId, currency, ...omitNulls(others) } : null

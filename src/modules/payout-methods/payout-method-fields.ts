@@ -3,7 +3,7 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** Fields that a form does not show, because their values are given. */
+/** Fields that a form does not show, because it is for one type, one currency and one owner. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>

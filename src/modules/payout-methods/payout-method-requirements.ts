@@ -19,7 +19,7 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** In code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
+  /** The maximum length in code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
   /** A regular expression (with the flag `u` or `v`) for the accepted values, regardless of their length. */
   readonly pattern: string | null
@@ -92,7 +92,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Only their fields and codes are used. */
+  /** Of these results, only fields and codes are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

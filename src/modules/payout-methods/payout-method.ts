@@ -48,7 +48,7 @@ export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }
 
-/** The countries of banks, for the currencies of the contract (ruling 39). */
+/** The country of the banks of each currency in the contract (ruling 39). */
 export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
 
 export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({

@@ -91,7 +91,7 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
 }
 
 /**
- * Debits the first wallet with sufficient funds. Only after a failure determines its reason.
+ * Debits the first wallet with sufficient funds. If there is none, determines the reason.
  *
  * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */

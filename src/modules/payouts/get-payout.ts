@@ -79,7 +79,7 @@ async function findByAlternateId(
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
-/** Ignores case, and spaces around the id. */
+/** Ignores the case of the transaction id, and spaces around it. */
 export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },

@@ -18,7 +18,7 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // A filter by the other two columns omits payouts with a value that is missing here.
+  // Each list must be complete: filters by the other two columns omit payouts with a value that is missing here.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

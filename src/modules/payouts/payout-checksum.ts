@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the order of the table, which grows only at its end. */
+/** In the column order of the table, in which new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]

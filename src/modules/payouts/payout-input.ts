@@ -38,7 +38,7 @@ export const CreatePayoutInput = z.object({
   recipientName: optionalText(),
   recipientCurrency: optional(oneOf(recipientCurrencies)),
   recipientCountry: optional(oneOf(recipientCountries)),
-  // The contract's field list requires it, but its sample omits it: absent means OTHER (ruling 40).
+  // The contract's field list requires the purpose, but its sample omits it. Absent means OTHER (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
   narration: optionalFreeText(),
   // Required for USD only, which is not payable yet (ruling 41).
@@ -55,7 +55,7 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** A field of the other kind of recipient. */
+/** A field of the other kind of recipient, parsed as `null`. */
 const omittedField = z
   .unknown()
   .optional()

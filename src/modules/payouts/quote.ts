@@ -54,7 +54,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * Prices a payout to a recipient that may still be loading. The caller awaits both, the recipient's error first.
+ * Prices a payout to a recipient that may still be loading. The caller also awaits the recipient, whose errors come first.
  *
  * @throws the errors of `quotePayout`
  */

@@ -15,7 +15,7 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Requires the payout's ledger transfer in the same transaction. */
+/** Must be called in the transaction of the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
 /** Searches all customers' payouts. For another customer's key, the fingerprint differs. */
@@ -77,5 +77,5 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
-/** Looks up the id in each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

@@ -81,7 +81,7 @@ export async function settleManually(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const order = await lockRailOrder(tx, { merchantId, orderId })
-  // The same status changes nothing, except that it can close an order in the attention queue.
+  // Settling with the current status changes nothing, except that it can close an order in the attention queue.
   const isSame = payout.status === settlement.status
   if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
   const objection = isOpenState(order.state) ? findObjection(order) : null

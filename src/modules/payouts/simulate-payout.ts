@@ -34,7 +34,7 @@ export const simulatePayout = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-    // `updatedAt` is enough for a repeated request: the rest of a payout never changes.
+    // `updatedAt` suffices to repeat the response, because the rest of a payout never changes.
     const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
       const { id: payoutId } = await findPayoutByLookup(tx, context, request)
       const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)

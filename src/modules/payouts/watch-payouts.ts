@@ -72,7 +72,7 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** Other payouts are skipped without being read. */
+  /** If given, other payouts are skipped without being read. */
   readonly ids?: ReadonlySet<string>
 }
 

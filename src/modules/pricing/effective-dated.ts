@@ -58,7 +58,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     /**
      * Computes a new row, in force from `requestedAt` or else from now. `later` has the rows that will replace it.
      *
-     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or one that already
+     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
      *   has a row
      */
     nextRevision: async (

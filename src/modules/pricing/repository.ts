@@ -21,8 +21,8 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /**
- * Builds the query for the row in force at a time. It covers the minute of `at`, so that callers within a minute share
- * its result (see `sharedQuery`).
+ * Builds the query for the row in force at a time. The query covers the minute of `at`, so that callers within a minute
+ * share its result (see `sharedQuery`).
  */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
@@ -44,7 +44,7 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for their names, so the queries are typed for `rates`. */
+/** Both tables have the same columns, except for the names of codes and price, so the queries are typed for `rates`. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>

@@ -20,7 +20,7 @@ export type ReportState = (typeof reportStates)[number]
 
 export type BankReport = {
   readonly state: ReportState
-  /** The bank's own reference. */
+  /** The bank's reference. */
   readonly reference?: string | null
   /** The bank's code for the reason of a rejection or return. */
   readonly code?: string | null
@@ -44,7 +44,7 @@ export type RailOrderHistoryEntry = {
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** The reason why an operator must decide, if so. */
+  /** The reason why an operator must decide; `null` if none must. */
   readonly cause: string | null
 }
 

@@ -53,10 +53,10 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** Reads from the cache of shared queries. */
+/** Returns routes from the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Reads from the database. */
+/** Returns routes from the database. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
@@ -77,7 +77,7 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** No orders are submitted to these rails. */
+/** Returns the rails to which no orders are submitted. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

@@ -36,7 +36,7 @@ type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Does not change the state. */
+/** Updates an order without changing its state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)

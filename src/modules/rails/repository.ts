@@ -20,8 +20,8 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
 /**
- * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead
- * delays none.
+ * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead does
+ * not delay any order.
  */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
@@ -53,7 +53,8 @@ export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
 )
 
 /**
- * Returns orders of all merchants with an unknown outcome, at most `attempts` submissions, and a poll after `after`.
+ * Returns orders with an unknown outcome, at most `attempts` submissions, and a poll after `after`, across all
+ * merchants.
  */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
@@ -70,7 +71,7 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns orders of all merchants whose next poll is later than the schedule allows. Omits orders that were just
+ * Returns orders, across all merchants, whose next poll is later than the schedule allows. Omits orders that were just
  * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
@@ -89,7 +90,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Makes later polls due at `dueAt`. */
+/** Makes polls that are due after `dueAt` due at `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -203,8 +204,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Advances polls with the merchant's clock. Queued orders are always due, and the timeout of a call does not depend on
- * that clock.
+ * Makes polls due earlier when the merchant's clock advances. Queued orders are always due, and the timeout of a call
+ * does not depend on that clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -215,7 +216,7 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
-/** Advances webhook retries with the merchant's clock. */
+/** Makes webhook retries due earlier when the merchant's clock advances. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -237,7 +238,7 @@ export const openRailOrderCounts = query(() =>
   ),
 )
 
-/** Returns orders of a rail with an id after `after`, across all merchants, with payout amounts. */
+/** Returns orders of a rail with an id greater than `after`, across all merchants, each with its payout amount. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

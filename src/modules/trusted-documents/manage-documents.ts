@@ -12,8 +12,8 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Trusts every document of a manifest, or none. Removed ones are trusted again. An id that was ever used for another
- * text is rejected, because deployed clients refer to the text that they were built with.
+ * Trusts every document of a manifest, or none. Removed documents are trusted again. An id that was ever used for
+ * another text is rejected, because deployed clients refer to the text that they were built with.
  *
  * @param manifest the content of the manifest; `parse-manifest.ts` documents the formats
  * @param validate returns the errors of a text, by schema and limits

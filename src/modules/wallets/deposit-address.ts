@@ -17,15 +17,15 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** How many numbers to try whose addresses are taken. */
+/** The maximum number of taken addresses to try. */
 const maxNumbersTried = 100
 
 /**
  * Takes the merchant's next deposit address on a network. An address is used only once among all merchants (rulings 32
  * and 114).
  *
- * For EVM networks and Tron, it is derived from the merchant's extended public key; for Solana, it comes from the
- * imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
+ * For EVM networks and Tron, the address is derived from the merchant's extended public key; for Solana, it comes from
+ * the imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
  *
  * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
  *   next addresses are all taken

@@ -24,7 +24,7 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** Does the same as `depositToWallet`, in a transaction. */
+/** Does the same as `depositToWallet`, in the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,

@@ -38,7 +38,6 @@ export const claimAddress = statementOne((p: Params<{ address: string; merchantI
     .returning('address'),
 )
 
-/** For nodes to watch. */
 export const insertWatchedAddress = insertRow('watchedAddresses')
 
 export const walletById = queryOne((p: Params<WalletKey>) =>
@@ -66,7 +65,6 @@ export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: 
   selectFrom('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** For bulk work. */
 export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
 )
@@ -83,7 +81,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Looks up the id in each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')

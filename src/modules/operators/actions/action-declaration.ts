@@ -11,7 +11,9 @@ export type ActionField = {
   /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
-  /** The label in the console's form. The page provides fields without one, or only the command has them. */
+  /**
+   * The label in the console's form. A field without a label is provided by the page, or exists only in the command.
+   */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
@@ -36,7 +38,7 @@ export type ActionDeclaration = {
   readonly rowFields?: readonly string[]
   /** The fields that identify the action's object. */
   readonly subject: readonly string[]
-  /** If money moves, the command requires a reason in live. The form always requires one. */
+  /** Whether the action moves money. If so, the command requires a reason in live. The form always requires one. */
   readonly movesMoney?: true
   /** Whether the command requires a reason in the sandbox too. */
   readonly requiresReason?: true

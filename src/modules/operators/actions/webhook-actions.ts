@@ -33,7 +33,7 @@ function webhookAction({ fields = [], call, ...texts }: WebhookActionSpec): Acti
   }
 }
 
-/** Omits columns that are internal. */
+/** Omits internal columns. */
 export function endpointRow<Endpoint extends WebhookEndpoint>(endpoint: Endpoint) {
   const { merchantId: _, sequence: __, probeAt: ___, cursor, types, ...shown } = endpoint
   return { ...shown, types: types.join(' '), sentUpTo: cursor }

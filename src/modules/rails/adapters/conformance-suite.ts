@@ -24,7 +24,7 @@ type TestAccount = z.output<typeof CheckRailInput>
 
 export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
-/** A rule and its check, which returns whether the bank follows it and a summary of the responses. */
+/** A rule and its check, which returns whether the bank follows the rule and a summary of the responses. */
 type ConformanceRule = readonly [
   rule: string,
   check: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,

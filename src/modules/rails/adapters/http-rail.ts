@@ -16,7 +16,7 @@ export type HttpRailConfig = {
   readonly name: string
   /** Base URL, without a trailing slash. */
   readonly url: string
-  /** `whsec_…`, newest first. All sign our requests; any may sign the bank's reports. */
+  /** `whsec_…`, newest first. Our requests are signed with all of them, the bank's reports with any. */
   readonly secrets: readonly string[]
 }
 

@@ -42,7 +42,7 @@ export type Rail = {
   readonly callMs: number
   /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
-  /** How long the same id can be submitted again without a second payment. */
+  /** How long after the first submission an id can be submitted again without a second payment. */
   readonly idempotentForMs: number
   /** Asks the bank to pay. Idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>

@@ -73,7 +73,7 @@ function throwNoAnswer(): never {
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // Its calls compete with new payouts for commits, so a higher limit lowers payout throughput.
+  // The calls of this rail compete with new payouts for commits, so a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,

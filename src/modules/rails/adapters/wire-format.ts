@@ -69,7 +69,7 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** Parses the response to a cancellation; `null` as for `parseBankReport`. */
+/** Parses the response to a cancellation; `null` if it is invalid or may be about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null

@@ -23,7 +23,7 @@ export const attentionActions = defineEnum({
 })
 export type AttentionAction = (typeof attentionActions)[number]
 
-/** The new state of the rail order, and the payout's new status; `null` if it is not settled. */
+/** The new state of the rail order, and the payout's new status; `null` if the payout is not settled. */
 type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
@@ -35,7 +35,7 @@ type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
  * Applies a merchant's decision about a payout in the attention queue. In `live` a merchant may only `RETRY`, because
- * it would receive the money that another decision moves.
+ * an operator must decide whether money moves to the merchant.
  *
  * @returns the current payout
  */

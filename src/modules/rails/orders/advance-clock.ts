@@ -64,7 +64,7 @@ export const advanceClock = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<ClockTime>> => {
     const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-    // Computed once, so that a retry with the same key advances to the same time.
+    // The target is computed once, so that a retry with the same key advances to the same time.
     const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
       await lockMerchantById(tx, { id: context.merchantId })
       const target = targetAheadMs(context, await readAheadMs(tx, context), request)

@@ -1,6 +1,6 @@
 const failureThreshold = 5
 
-/** How long the circuit stays open. Doubles with each further failure. */
+/** How long the circuit stays open. This time doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
 /** A circuit breaker for a rail that does not respond. While half-open, it allows one call as a probe. */

@@ -100,7 +100,7 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // A time in the future was set by a clock that was ahead, so the real time is unknown.
+  // A submission time in the future was set by a clock that was ahead, so the real time is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
 

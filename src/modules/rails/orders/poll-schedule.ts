@@ -25,7 +25,7 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Polls orders now that would be polled later. */
+/** Makes scheduled polls of orders due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

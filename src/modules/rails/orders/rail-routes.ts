@@ -45,7 +45,7 @@ type RouteKeyInput = z.input<typeof RemoveRouteInput>
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Routes new payouts to a rail by asset, currency and country. Replaces a route with the same three. Existing payouts
+ * Routes new payouts to a rail by asset, currency and country. Replaces a route with the same values. Existing payouts
  * keep their rail.
  *
  * @throws DomainError INVALID_INPUT

@@ -9,7 +9,7 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** Polls complement notifications of new events. */
+/** The interval between polls, which complement notifications of new events. */
 const pollIntervalMs = 1_000
 
 /** How long a shutdown waits for calls. Orders without a recorded response are polled again. */
@@ -21,10 +21,10 @@ const maxImmediatePolls = 1_000
 /** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
-/** If the machine's clock goes back further, due times may have been set too late. */
+/** If the machine's clock goes back by more than this, stored due times may be too late. */
 const clockToleranceMs = 1_000
 
-/** Allows for calls in flight and clock skew between machines. */
+/** A margin for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
 /** How often to look for orders that another machine's clock may have postponed. */
@@ -54,8 +54,8 @@ type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
  * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's
- * concurrency limit and circuit breaker. Several processes can run one, because a worker claims an order before it
- * calls the bank.
+ * concurrency limit and circuit breaker. Several processes can run a worker, because it claims an order before it calls
+ * the bank.
  */
 export function startRailWorker({
   service,
@@ -137,8 +137,7 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Another order may be waiting for this slot. After an error the order is still due, so wait for the next
-        // interval.
+        // Another order may be waiting for this slot. A failed order is still due, so it waits for the next interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
@@ -151,7 +150,7 @@ export function startRailWorker({
     return clockDifference < before - clockToleranceMs
   }
 
-  /** Polls orders now whose polls were postponed by a clock that was ahead. */
+  /** Polls orders whose next poll was scheduled too late by a clock that was ahead. */
   async function pollPostponedOrders({ name, callMs }: Rail): Promise<void> {
     for (const { minAsked, maxAsked, delayMs } of maxPollWaits) {
       const after = dueTimeAfter(delayMs + callMs + postponedMarginMs, service.wallClock())

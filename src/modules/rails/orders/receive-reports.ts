@@ -45,7 +45,7 @@ export async function receiveReports(
 }
 
 /**
- * Applies stored messages that a process left unread when it died. One that fails does not block the others.
+ * Applies stored messages that a process left unread when it died. A failing message does not block the others.
  *
  * @returns the ids that match no order of the rail
  */
@@ -56,7 +56,7 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // A recent message may still be read by its process. One from the future was stored by a clock that was ahead.
+  // Another process may be reading a recent message. A message from the future was stored by a clock that was ahead.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
@@ -67,7 +67,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // Only an earlier version could parse it. The row stays, and a poll finds the order's state anyway.
+      // Only an earlier version could parse the message. The row stays, and a poll finds the order's state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -75,7 +75,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** An older unread message belongs to a process that died. */
+/** An unread message that is older belongs to a process that died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(

@@ -24,7 +24,7 @@ type RecordAnswerArgs = {
 
 /**
  * Records the result of a call and schedules the next poll. A reported state and `CANCELLED` always count; other
- * results only if no other process has claimed the order since.
+ * results only if no other process has claimed the order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',

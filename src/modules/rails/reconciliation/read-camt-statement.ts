@@ -14,7 +14,7 @@ type CamtTransaction = {
 
 type CamtEntry = CamtTransaction & { status: string | null; date: string | null; readonly details: CamtTransaction[] }
 
-/** No camt.053 statement nests elements as deep. */
+/** No camt.053 statement nests elements this deep. */
 const maxDepth = 64
 
 /**
@@ -125,7 +125,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** A pending or informational entry has no lines. */
+/** Returns no lines for a pending or informational entry. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]

@@ -20,7 +20,7 @@ import type { Throttle } from './throttle.ts'
 
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits. The next process repeats attempts without a recorded outcome. */
+/** How long a shutdown waits for attempts in flight. The next process repeats those without a recorded outcome. */
 const drainTimeoutMs = 3_000
 
 /** Delivers events to the webhook endpoints of the merchants whose leases this process holds. */
@@ -138,7 +138,7 @@ export function startDispatcher({
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
-    // There can be thousands of merchants, and SQLite reads are synchronous.
+    // Yield, because there can be thousands of merchants, and SQLite reads are synchronous.
     await nextTurn()
   }
 

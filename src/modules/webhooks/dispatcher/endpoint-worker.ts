@@ -25,7 +25,7 @@ const retryBatchSize = 16
 /** A delay that ends after every due time. */
 const farFutureMs = 2 ** 52
 
-/** Polls can fail for days, for example if the key that decrypts a secret is missing. */
+/** Bounds of the delay after a failed poll. Polls can fail for days, for example if the key of a secret is missing. */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
@@ -43,13 +43,13 @@ type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEve
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** A stopped worker stays `failed`. It flushes again only if another attempt ends. */
+/** After a failed flush, a stopped worker stays `failed` until another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
  * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the
  * merchant's feed and from due retries, and the scheduler starts attempts. A flush records a batch of outcomes and the
- * cursor. It returns the objects with a pending delivery; the queue holds back their later events.
+ * cursor, and returns the objects with a pending delivery. The queue holds back later events of these objects.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
@@ -60,7 +60,7 @@ export type EndpointWorker = {
   readonly poll: () => void
   /** Does the work that has become due since the last tick. */
   readonly tick: () => void
-  /** Starts no more attempts. Resolves when those in flight are recorded, or recording them has failed. */
+  /** Starts no more attempts. Resolves when the attempts in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -102,7 +102,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs requested polls one at a time. A request during the backoff waits for its end. */
+  /** Runs requested polls one at a time. During the backoff, a request waits until the backoff ends. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -155,7 +155,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // The queue may already have some of these deliveries.
+    // Reads twice as many, because the queue may already have some of them.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -205,7 +205,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores the cursor alone. While events are open, the flush of their outcomes stores it. */
+  /** Stores the cursor alone. Does nothing while events are open, because their flush stores the cursor too. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
@@ -259,7 +259,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The flush may have made a waiting delivery due, and the queue has dropped the retries of these objects.
+    // The flush may have made a waiting delivery due, and the queue has dropped retries: read the schedule again.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()
@@ -268,7 +268,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // The stored due times move when a merchant advances its sandbox clock.
+    // Due times move when a merchant advances its sandbox clock, so read the schedule again.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

@@ -14,7 +14,9 @@ import { deliveriesBySequence, pendingObjects } from './repository.ts'
 /** Events per read: normally, and while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/** If the process dies, the events between the cursor and the read position are sent again. */
+/**
+ * Limits how far the read position is ahead of the cursor. If the process dies, the events in between are sent again.
+ */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -22,7 +24,7 @@ type FeedBatch = {
   readonly toMessages: (events: readonly Event[]) => Promise<readonly EventMessage[]>
 }
 
-/** `latest` is part of the cache key, so that a batch from before newer events is not reused. */
+/** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
 type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
 
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
@@ -122,7 +124,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // The worker reads this pending delivery as a retry.
+      // A pending delivery is read as a retry instead.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

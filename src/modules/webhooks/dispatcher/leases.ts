@@ -16,7 +16,7 @@ export type Leases = {
   readonly release: () => Promise<void>
 }
 
-/** For SQLite, on which one process sends all webhooks. The writer epoch fences it. */
+/** SQLite needs no leases: one process sends all webhooks, and the writer epoch fences it. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
@@ -39,7 +39,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A lease that expires later than is possible was written by a wrong clock, and is ignored.
+      // A lease with an impossibly late expiry was written by a wrong clock, and is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>

@@ -41,8 +41,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 /**
  * Creates a queue that uses no clock and no I/O.
  *
- * @param onDeferred called with events that have left the queue because they wait for an earlier event of their object;
- *   records them
+ * @param onDeferred records events that left the queue because they wait for an earlier event of their object
  */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
@@ -55,7 +54,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   const inFlight = new Set<Item>()
   /** The number of attempts and deferrals of each object that are not recorded yet. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery. Complete for the objects of open events; may contain others. */
+  /** Objects with a pending delivery: all such objects of open events, and possibly others. */
   const failing = new Set<string>()
   /** Objects changed by a flush since `startReadingRetries`. */
   const changed = new Set<string>()

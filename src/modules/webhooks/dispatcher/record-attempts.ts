@@ -111,7 +111,7 @@ type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
  * Returns the state of a delivery after an attempt. If the merchant, or a process that took over the lease, has changed
- * the delivery since, that change stays and the attempt is only logged.
+ * the delivery since the attempt began, that change stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -123,7 +123,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // Without a row, the cursor was moved: the event is read again or no longer wanted.
+  // If there is no row, the cursor was moved: the event is read again or no longer wanted.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
@@ -161,7 +161,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Counts failures, and disables the endpoint or enables it after a probe. Returns whether it is enabled. */
+/** Counts failures, and disables the endpoint or enables it after a probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

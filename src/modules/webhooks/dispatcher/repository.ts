@@ -20,7 +20,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 type EndpointRef = { merchantId: string; endpointId: string }
 
 /**
- * Returns all merchants' endpoints that are enabled or to be probed. Omits long columns, because it runs every second.
+ * Returns all merchants' endpoints that are enabled or await a probe. Omits long columns, because it runs every second.
  */
 export const activeEndpoints = query(() =>
   acrossMerchants(
@@ -34,7 +34,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Returns the due deliveries that are the first pending ones of their objects. */
+/** Returns due deliveries, each of which is the first pending delivery of its object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])

@@ -5,8 +5,8 @@ import { performance } from 'node:perf_hooks'
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate shrinks below these idle shares. Even at full load, payouts leave up to a third of two processors idle,
- * because they wait for one another.
+ * The rate shrinks if less than these shares are idle. Even at full load, payouts leave up to a third of two processors
+ * idle, because they wait for one another.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 

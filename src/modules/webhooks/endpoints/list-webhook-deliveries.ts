@@ -75,8 +75,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Event sequences have gaps here, so there are no numbered
- * pages.
+ * Lists the deliveries of an endpoint, newest event first. Pages are not numbered, because event sequences have gaps
+ * here.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -114,7 +114,7 @@ export const webhookDeliveries = {
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** One query per endpoint, because a merchant has few and the index begins with the endpoint. */
+  /** Runs one query per endpoint, because a merchant has few endpoints and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -136,7 +136,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span of the merchant's events.
+  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)

@@ -28,8 +28,8 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Resends events to an endpoint, whatever their outcome was: one event, or, in order, all events of its types after a
- * sequence or since a time. Earlier attempts stay in the log.
+ * Resends events to an endpoint, whatever their outcome was: one event, or, in order, all events of the endpoint's
+ * types after a sequence or since a time. Earlier attempts stay in the log.
  *
  * Fails with RESOURCE_NOT_FOUND for the endpoint before WEBHOOK_DISABLED, and for the event after it. Last is
  * INVALID_INPUT for an event that the endpoint's format does not have, or a sequence above the latest event.

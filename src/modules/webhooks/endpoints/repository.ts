@@ -53,7 +53,7 @@ export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** Looks up the id in each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
 /** Returns endpoints that fail or were disabled for failing, longest failing first. */

@@ -28,9 +28,9 @@ export type BuildRequestOptions = {
 }
 
 /**
- * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. They
- * sign the time of the attempt, because receivers reject signatures older than five minutes and the tenth attempt is
- * days after the event.
+ * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. The
+ * signature covers the time of the attempt, because receivers reject signatures older than five minutes and the tenth
+ * attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })

@@ -11,7 +11,10 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/** Why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal network. */
+/**
+ * The reason why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal
+ * network.
+ */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
 /** Carries a failure through Node.js callbacks that accept only errors. */
@@ -39,7 +42,7 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** The same failure for each check that rejects an address. */
+/** All checks that reject an address return this failure. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

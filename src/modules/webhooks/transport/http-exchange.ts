@@ -26,7 +26,7 @@ export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: numbe
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a new connection for each request, for the retry after a stale one. */
+  /** `fresh` opens a new connection for each request, for the retry after a stale connection. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
   readonly maxKeptBytes: number
@@ -39,7 +39,7 @@ export type HttpClient = {
   readonly close: () => void
 }
 
-/** The connection of a longer response is closed. */
+/** If a response is longer, its connection is closed. */
 const maxResponseBytes = 64 * 1024
 
 export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOptions): HttpClient {
@@ -48,7 +48,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // If the server had closed a reused connection, the endpoint did not fail.
+      // If the server had closed a reused connection, the endpoint did not fail, so retry.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })

@@ -28,8 +28,8 @@ const specialIpv4Networks = [
 
 /**
  * All addresses outside 2000::/3, the only allocated unicast space: this rejects IPv4-mapped, IPv4-compatible and
- * translated addresses (64:ff9b::/96, 64:ff9b:1::/48) whatever they contain. Inside it, Teredo and its neighbors,
- * documentation, AS112, 6to4 and the former 6bone.
+ * translated addresses (64:ff9b::/96, 64:ff9b:1::/48) whatever they contain. The networks inside 2000::/3 are Teredo
+ * and its neighbors, documentation, AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',

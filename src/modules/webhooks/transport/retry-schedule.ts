@@ -25,7 +25,7 @@ const maxRetryAfterMs = 24 * hour
 export type NextAttemptInput = {
   /** The number of attempts so far. */
   readonly attempts: number
-  /** When the last attempt ended. */
+  /** The end of the last attempt. */
   readonly now: WallTime
   readonly retryAfter: string | null
   /** Returns a number from 0 to below 1. */
@@ -52,7 +52,7 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** The receiver, or a proxy in front of it, is overloaded. */
+/** Statuses of an overloaded receiver or proxy. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {
