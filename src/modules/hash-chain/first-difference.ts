@@ -27,9 +27,9 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal, which may match rows that moved up. */
+  /** The prints of the next seal. Rows that moved up may match them. */
   readonly printsAfter: string
-  /** The stored rows after the covered ones, which may have moved down. */
+  /** The stored rows after the covered ones. Rows that moved down are among them. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 

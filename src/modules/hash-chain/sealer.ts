@@ -53,7 +53,8 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  * for seals.
  *
  * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
- * stores nothing. A process that finds another's seals stands by. Does not depend on the clocks of other processes.
+ * stores nothing. A process that finds the seals of another process stands by. Does not depend on the clocks of other
+ * processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service

@@ -150,7 +150,7 @@ function createSealDifference(
 /** The latest seal of a merchant. A copy kept elsewhere reveals whether the history that it covers was changed. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** `heads` must be those of all merchants, sorted by merchant id. */
+/** `heads` must have the heads of all merchants, sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }

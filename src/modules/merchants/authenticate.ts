@@ -146,11 +146,11 @@ export const recordKeyUse = defineInternalOperation(
 /** Valid credentials, cached until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
-  /** By the hash of the whole credential. */
+  /** Cached keys by the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential, which saves hashing it. Cleared every second. Leaks no timing, because V8 seeds its string
-   * hashes per process.
+   * Cached keys by the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8
+   * seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
@@ -176,7 +176,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The latest valid key, which is looked up for rejected callers. */
+/** The latest valid key, used for the lookup of rejected callers. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {

@@ -51,5 +51,5 @@ function solanaAddressFromSeed(name: string): string {
 const { Point } = ed25519
 const { Fn } = Point
 
-/** The public key of `m/44'/501'/0'/0'`: the first account of the same mnemonic in Solana wallets. */
+/** The public key of `m/44'/501'/0'/0'`: the first account of the sandbox's mnemonic in Solana wallets. */
 const sandboxSolanaBase = Point.fromBytes(base58.decode('oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96'))

@@ -15,7 +15,7 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** Reserves the next `latest` sequence numbers. */
+/** Reserves the next sequence numbers of a merchant's events. `latest` is their count. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']))
@@ -59,7 +59,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** Inserts an event that has a sequence, for bulk work. */
+/** Inserts an event with a given sequence, for bulk work. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>

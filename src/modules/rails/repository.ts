@@ -90,7 +90,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Makes polls that are due after `dueAt` due at `dueAt`. */
+/** Moves polls that are due later to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')

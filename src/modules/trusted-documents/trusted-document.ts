@@ -6,7 +6,7 @@ import type { RowOf } from '../../database/tables.ts'
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
-/** Returns what is wrong with a document, in sentences; empty if it can be executed. */
+/** Returns the errors of a document as sentences; an empty list means that it can be executed. */
 export type DocumentValidator = (text: string) => readonly string[]
 
 /**

@@ -22,7 +22,7 @@ export type TrustedDocumentWatcher = {
  * PostgreSQL notifies of changes; if a notification is lost, a poll finds them within two seconds. A request for an
  * unknown document polls too.
  *
- * @param apply receives all changes together; its synchronous part takes effect for the next request. Must not fail
+ * @param apply receives all changes together and must not fail; its synchronous part takes effect for the next request
  * @param isWaitedFor whether to watch for changes even before there is any document
  */
 export function watchTrustedDocuments(

@@ -17,7 +17,7 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** The maximum number of taken addresses to try. */
+/** How many taken addresses to skip before giving up. */
 const maxNumbersTried = 100
 
 /**

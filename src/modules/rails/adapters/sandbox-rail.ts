@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** The simulated bank's responses, by the time since the first submission. */
+/** The simulated bank's responses, which depend on the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult

@@ -122,7 +122,9 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/** Moves the clock to the next due time or the target, and claims the due calls in the same transaction. */
+/**
+ * Moves the clock to the next due time, but not beyond the target, and claims the due calls in the same transaction.
+ */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {

@@ -36,7 +36,7 @@ const maxBuffered = 64
 /** The minimum interval between writes of the cursor alone, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/** Special values of `nextRetryAt`: the schedule must be read, and the schedule is empty. */
+/** Special values of `nextRetryAt`: `immediately` means that the schedule must be read, `never` that it is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }

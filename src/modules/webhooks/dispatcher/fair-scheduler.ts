@@ -13,7 +13,7 @@ export type MerchantScheduler = {
   readonly leave: () => void
 }
 
-/** Starts attempts round-robin among merchants, and among the workers of each, up to the limits. */
+/** Starts attempts round-robin among merchants, and among the workers of each, up to the concurrency limits. */
 export type FairScheduler = {
   /** Adds a merchant; `workers` may change later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler

@@ -67,7 +67,7 @@ const maxUrlLength = 2_048
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The URL parser drops these characters, so the stored URL would differ from the requested one.
+  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]
