@@ -137,7 +137,7 @@ async function writeExports(output: ExportOutput): Promise<object | undefined> {
   }
 }
 
-/** Shows progress in lines for one merchant, and in merchants for several, whose line counts are not known in advance. */
+/** Shows progress in merchants if there are several, because the number of their lines is not known in advance. */
 async function* withProgress({
   kind,
   exports,
@@ -177,7 +177,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Writes a file that gets its name only when it is complete and synced. Only its owner may read it. */
+/** Renames a temporary file when it is complete and synced. Only its owner can read it. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const partPath = `${path}.part`
