@@ -38,14 +38,12 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-// These declare lists that are counted.
-
-/** The result of one check; `examples` has the first few ids. */
+/** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
- * `wallets` has the sum of wallet balances of each asset, as a decimal string of eight places; `unchecked` names what the database
- * could not check, and why, else `null`.
+ * `wallets` has the sum of balances in each asset, as a decimal string of eight places. `unchecked` says what the
+ * database could not check, and why.
  */
 export type AuditResult = {
   readonly balanced: boolean
@@ -105,17 +103,20 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   },
 }
 
-/** Rows held in memory at a time. Each batch costs PostgreSQL a scan of the table. */
+/** Limits memory. For each batch, PostgreSQL scans the table. */
 const payoutBatchSize = 20_000
 
 /** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** Triggers, unique indexes, constraints and policies, without which the other findings may not last. */
+/**
+ * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
+ * verify.
+ */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * Recomputes the books of all merchants from one snapshot, so it may run while the service works.
+ * Recomputes the balances of all merchants from one snapshot, so it can run while the service works.
  *
  * @param onProgress called before each check, and after the last
  */
@@ -165,7 +166,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // A damaged table may be unreadable; then the findings matter, not the totals.
+  // If a table is unreadable, the totals are omitted; the findings matter more.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -195,18 +196,18 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Verifies the hash chains of all merchants, also against chain heads that were saved elsewhere. Unlike `auditBooks` it finds
- * tampering that keeps the books balanced. It may run while the service works.
+ * Verifies the hash chains of all merchants. Unlike `auditBooks`, it finds tampering after which all balances are
+ * consistent. Can run while the service works.
  *
- * @param kept the saved chain heads
- * @param onProgress called with the number of merchants done
+ * @param kept chain heads that were saved elsewhere, to compare with
+ * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
   { db }: Service,
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Includes changes that other processes have just made to the file.
+  // Makes changes of other processes visible.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

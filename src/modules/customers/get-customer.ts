@@ -19,8 +19,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for, `null` for the merchant itself. A share lock keeps it from being closed
- * before the transaction ends.
+ * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
+ * being closed before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
@@ -34,7 +34,7 @@ export async function lockActiveCustomer(
 }
 
 /**
- * As `lockActiveCustomer`, for requests that only read and need no lock.
+ * Returns the same as `lockActiveCustomer`, without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -47,7 +47,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A customer's token can't act for the merchant itself. */
+/** Rejects a customer's token, which can't act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
@@ -60,11 +60,7 @@ export function requireActive(customer: Customer): Customer {
   throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
-/**
- * Locks a customer that the transaction will change.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
   return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }

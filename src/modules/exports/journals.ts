@@ -13,7 +13,7 @@ import { depositSums, depositsBetween, feeSums, feesBetween } from './repository
 
 type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
-/** A journal: its event types, the ledger's sums of these events, and a line for each. */
+/** A journal: its event types, and queries for the ledger's sums and for the lines. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
@@ -52,17 +52,17 @@ const feeJournal: Journal = {
     }),
 }
 
-/** Exports deposits and their reversals; the balance of an asset is the sum of all deposits since the beginning. */
+/** The balance of an asset is the sum of all deposits, less reversals, since the beginning. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** Exports charged and refunded fees; the balance of an asset is the revenue since the beginning. */
+/** The balance of an asset is the revenue since the beginning. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
 /**
- * Reads a journal from the merchant's event feed up to its latest event, selecting by the times of the events. Events never change,
- * and their sequence is the order of commits.
+ * Selects the merchant's events by time, up to the latest. Events never change, and their sequence is the order of
+ * commits.
  */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {

@@ -13,10 +13,11 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 /**
  * Exports the payouts that were created in a period, in order of creation and in their current state.
  *
- * The balance of an asset is the sum of all debits by payouts since the beginning, amounts and fees. Credits for failed and
- * returned payouts are not subtracted: they are not payouts.
+ * The balance of an asset is the sum of all debits by payouts since the beginning, including fees. Credits for failed
+ * and returned payouts are not subtracted, because they are not payouts.
  *
- * @param input `from` absent for the beginning, `to` for now; a day means its beginning in UTC
+ * @param input without `from`, the period begins with the first payout; without `to`, it ends now; a date means its
+ *   start in UTC
  * @throws DomainError INVALID_INPUT
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {

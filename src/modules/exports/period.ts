@@ -4,7 +4,7 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** A day means its beginning in UTC. */
+/** A date means its start in UTC. */
 const dayOrInstant = () =>
   z
     .string()
@@ -16,13 +16,13 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 
 export const PeriodInput = z.object(periodFields)
 
-/** `from` is `null` for the beginning. A period `isFinal` if no row can be added to it any more, so that exports repeat exactly. */
+/**
+ * `from` is `null` for the beginning. If `isFinal`, no row can be added to the period, so repeated exports are
+ * identical.
+ */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
-/**
- * How long after its end rows may still be added to a period: a row has the time at which its transaction began, by the clock of
- * its machine.
- */
+/** Rows can be added to a period this long after its end: a row has the time at which its transaction began. */
 const finalityDelayMs = 60_000
 
 /** @throws DomainError INVALID_INPUT if the period ends before it begins */
@@ -41,8 +41,8 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the last row before a time by binary search; `null` if there is none. Times never decrease along a sequence, so rows that
- * are added later do not change the result.
+ * Finds the last row before a time by binary search. Times never decrease along a sequence, so rows that are added
+ * later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose number is at most `sequence`
  */

@@ -18,7 +18,7 @@ type TransferCause = { readonly payoutId: string } | { readonly reference: strin
 
 /**
  * Moves `amount` between the wallet and the clearing account of the kind, and `fee` between the wallet and the fee
- * account. Balances by construction.
+ * account. Debits equal credits by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -46,8 +46,8 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
  * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
  * leaves nothing behind.
  *
- * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Money that left may be
- * returned at any time and still counts, so a return is never rejected and no balance exceeds 64 bits (ruling 53).
+ * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Outgoing money counts too,
+ * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit would exceed `maxAmount`
  */
@@ -82,7 +82,7 @@ export async function postDepositReversal(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/** The owner's wallet `walletId`, or else its oldest active wallet that covers the amount (ruling 38). */
+/** The owner's wallet `walletId`, or else the owner's oldest active wallet that covers the amount (ruling 38). */
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
@@ -141,7 +141,7 @@ function balanceLimitError(): DomainError {
 /**
  * Inserts a transfer without changing a balance.
  *
- * For callers that change the balance themselves: `debitPayer` and bulk imports. Others post a transfer.
+ * For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use `postTransfer`.
  *
  * @returns the transfer's id
  */

@@ -53,7 +53,7 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** A position in the merged list; the id breaks ties of the time. */
+/** A position in the merged list. The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
@@ -66,7 +66,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
     ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
   }
   const firstSlice = await list.slice(context, { ...input, first })
-  // After a position, `firstSlice` counts only the rows after it, so another slice has the total.
+  // After a position, `firstSlice` counts only the rows after that position, so the total comes from another slice.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
     readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
@@ -105,7 +105,7 @@ async function* rowsAfter<Item extends MerchantListRow>(
   yield* sameTime.toSorted(compareRows)
 }
 
-/** Newest first; `null` last. */
+/** Compares rows to sort them newest first, with `null` last. */
 function compareRows(a: RowPosition | null, b: RowPosition | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1
@@ -123,7 +123,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** An exclusive upper bound that still includes the rows of the position's own time. */
+/** Returns an exclusive upper bound that includes the rows with the position's time. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -91,7 +91,7 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
 }
 
 /**
- * Debits the first wallet with sufficient funds. The reason for a failure is determined only after it.
+ * Debits the first wallet with sufficient funds. If there is none, determines the reason.
  *
  * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
@@ -130,7 +130,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Lists all fields: an object of this size built with spreads takes ten times as long. */
+/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -169,7 +169,7 @@ function newPayout(
   }
 }
 
-/** A payout's idempotency key is one of its columns, so it never expires. */
+/** The idempotency key is a column of the payout, so the key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

@@ -22,8 +22,8 @@ export type Recipient = Destination & {
 }
 
 /**
- * Returns the recipient in the request, or loads the payout method that it names. The merchant may pay to methods of any of
- * its customers, but a customer only to its own.
+ * Returns the recipient in the request, or loads the payout method that it identifies. The merchant may pay to methods
+ * of any of its customers; a customer may pay only to its own methods.
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */

@@ -56,14 +56,14 @@ export type PayoutQuote = Destination & {
  * Returns the result that `createPayout` would have at present, without side effects. It ignores the idempotency key, because
  * a quote is for a new payout.
  *
- * @param input the fields of a payout; without those of the bank account the quote is for the corridor
+ * @param input the fields of a payout; without the fields of the bank account, the quote is for the corridor
  * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
  *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount too
  *   small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()
-  // The price and `quotedAt` are of the same time.
+  // The price and `quotedAt` must refer to the same time.
   const fixedTimeContext = { ...context, wallClock: () => now }
   const { db } = context
   const request = parseQuoteRequest(input)

@@ -54,9 +54,9 @@ export async function findPayoutTerms(
 }
 
 /**
- * Prices a payout to a recipient that may still be loading. Its caller awaits both, with the error of the recipient first.
+ * Prices a payout to a recipient that may still be loading. The caller also awaits the recipient, whose errors come first.
  *
- * @throws DomainError as `quotePayout`
+ * @throws the errors of `quotePayout`
  */
 export async function quoteRecipient(
   db: Reader,
@@ -94,7 +94,7 @@ export async function quotePayout(
   if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
   const quote = computeQuote(amount, { rate, fee })
   if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-  // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
+  // All eight places count, even for assets with six on chain, because a payout makes no transfer on chain (ruling 36).
   // Rejects a payout of zero, which would only charge a fee (ruling 47).
   if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
   return quote
@@ -123,8 +123,9 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
  * Finds the wallet that pays `total`: the requested one, or the owner's oldest active wallet in the asset with sufficient funds
  * (ruling 38).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if it can't pay in the
- *   asset, or none is requested and the owner has none; INSUFFICIENT_FUNDS about the requested wallet, or the oldest
+ * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested wallet
+ *   does not hold the asset, or if no wallet is requested and the owner has no active wallet in it; INSUFFICIENT_FUNDS
+ *   if the requested wallet, or else every candidate, has too little (the error then describes the oldest)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -141,7 +142,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** Returns the oldest with sufficient funds, or else the oldest, which the error is then about. */
+/** Returns the oldest wallet with sufficient funds, or else the oldest wallet, which the error then describes. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

@@ -10,8 +10,8 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
- * Disables an endpoint until it is enabled. It is not probed, and there is no event, because the caller knows. If it was already
- * disabled, the reason becomes `by_request`.
+ * Disables an endpoint until the merchant enables it; it is not probed. Records no event, because the caller knows. If
+ * it was already disabled, the reason becomes `by_request`.
  */
 export const disableWebhookEndpoint = defineOperation(
   {

@@ -27,11 +27,12 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, or are dropped with `now`.
+ * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, but with `from: 'now'`
+ * they are dropped.
  *
  * Fails with INVALID_INPUT, after all other errors, for a sequence above the latest event.
  *
- * @param input at most one of `from`, by default `resume`, and `after`, a sequence or 0
+ * @param input at most one of `from` (by default `resume`) and `after` (a sequence, or 0)
  */
 export const enableWebhookEndpoint = defineOperation(
   {

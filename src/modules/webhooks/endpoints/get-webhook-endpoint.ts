@@ -36,7 +36,7 @@ export async function lockWebhookEndpoint(
   return row
 }
 
-/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint would not be sent the event (ruling 72) */
+/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint receives no events (ruling 72) */
 export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
   if (endpoint.status === 'enabled') return endpoint
   throw new DomainError('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')

@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-/** Tests an endpoint: records an event `webhook.test`, which only this endpoint receives, whatever its types. */
+/** Records an event `webhook.test`, which only this endpoint receives, whatever types it subscribes to. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

@@ -17,8 +17,8 @@ const UpdateWebhookEndpointInput = z.object({
 })
 
 /**
- * Changes the sent fields of an endpoint. Scheduled retries use the new URL and format; new types apply to events that were not
- * sent yet.
+ * Changes the fields of an endpoint that the request contains. Scheduled retries use the new URL and format. New types
+ * apply to events that were not sent yet.
  */
 export const updateWebhookEndpoint = defineOperation(
   {

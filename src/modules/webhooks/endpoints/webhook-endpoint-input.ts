@@ -7,7 +7,7 @@ import { createAllowlist, findUrlError } from '../transport/destination-policy.t
 import { webhookFormats } from '../transport/formats.ts'
 
 export const endpointFields = {
-  // `findUrlFieldErrors` checks the rest, including the length.
+  // `findUrlFieldErrors` validates the URL itself, including its length.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
@@ -18,7 +18,7 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The sequence of an event, or 0 for the position before the first. */
+/** The sequence of an event, or 0 for the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
 /** Validates the URL of an endpoint, if present. */

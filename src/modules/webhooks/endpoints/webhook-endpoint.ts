@@ -15,10 +15,10 @@ export const disabledReasons = defineEnum({
 /** An endpoint with its encrypted secrets and signing keys. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
-/** An endpoint without secrets, as in responses and in its own events. */
+/** An endpoint without its secrets. */
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** With the secret, which is shown only when it is new. */
+/** An endpoint with its secret, which is shown only when it is new. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
