@@ -114,7 +114,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // No COALESCE, for the reason given in `selectHistory`.
+          // Not COALESCE, for the reason given in `selectHistory`.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

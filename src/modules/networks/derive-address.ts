@@ -81,7 +81,7 @@ function accountNode(text: string, bytes: Uint8Array): HDKey {
 }
 
 const privateKeyMessage =
-  'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key,' +
+  'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key, ' +
   'and move the funds of a key that was disclosed.'
 
 /** The result is cached, because parsing a key and its first derivation cost as much as deriving the address. */

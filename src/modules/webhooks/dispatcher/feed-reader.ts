@@ -64,7 +64,7 @@ async function hydrateMessages(context: Context, events: readonly Event[]): Prom
   return (await hydrateEvents(context, events)).map(toEventMessage)
 }
 
-/** Returns the messages of deliveries by sequence. */
+/** Returns the messages of deliveries, keyed by sequence. */
 export async function readMessages(
   context: Context,
   deliveries: readonly { readonly sequence: number }[],
