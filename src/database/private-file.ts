@@ -20,8 +20,8 @@ export function fsyncPath(path: string): void {
   closeSync(file)
 }
 
-/** A backup under a temporary name. */
-export type PartialBackup = {
+/** A new file under a temporary name. */
+export type PartialFile = {
   readonly path: string
   /** Syncs the file and gives it its final name, atomically. */
   readonly publish: () => void
@@ -29,15 +29,15 @@ export type PartialBackup = {
   readonly remove: () => void
 }
 
-/** @throws when `target` exists: a backup never replaces a file */
-export function startBackup(target: string): PartialBackup {
-  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
+/** @throws Error if `target` exists, because a backup or an export never replaces a file */
+export function startNewFile(target: string): PartialFile {
+  if (existsSync(target)) throw new Error(`${target} exists already, and no existing file is replaced`)
   const path = `${target}.${process.pid}.partial`
   return {
     path,
     publish: () => {
       fsyncPath(path)
-      // A hard link, unlike a rename, never replaces a file that another backup has just created.
+      // A hard link, unlike a rename, never replaces a file that another process has just created.
       linkSync(path, target)
       rmSync(path)
       fsyncPath(dirname(resolve(target)))

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createPrivateFile, startBackup } from '../private-file.ts'
+import { createPrivateFile, startNewFile } from '../private-file.ts'
 import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
 import type { ServerTarget } from './connection-url.ts'
 
@@ -18,7 +18,7 @@ const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local st
  *   incomplete
  */
 export async function backUpPostgres(client: pg.Client, server: ServerTarget, target: string): Promise<void> {
-  const { path, publish, remove } = startBackup(target)
+  const { path, publish, remove } = startNewFile(target)
   client.on('error', () => {})
   await client.connect()
   try {

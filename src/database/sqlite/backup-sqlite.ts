@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { OnProgress } from '../database.ts'
-import { createPrivateFile, startBackup } from '../private-file.ts'
+import { createPrivateFile, startNewFile } from '../private-file.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
@@ -13,7 +13,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
  * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */
 export function backUp({ raw }: SqliteConnection, target: string, onProgress: OnProgress = () => {}): void {
-  const { path, publish, remove } = startBackup(target)
+  const { path, publish, remove } = startNewFile(target)
   try {
     onProgress('checking the database', 0, stepCount)
     requireIntegrity(raw, 'The database is damaged, and nothing was copied')

@@ -11,7 +11,7 @@ import { findUrlFieldErrors } from '../transport/destination-policy.ts'
 import { createSigningKeys, revealSecret } from './endpoint-secrets.ts'
 import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { endpointFields } from './webhook-endpoint-input.ts'
+import { endpointFields } from './webhook-endpoint.ts'
 
 /** The maximum number per merchant (ruling 70). */
 const maxEndpoints = 50

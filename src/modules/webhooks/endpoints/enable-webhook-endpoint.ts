@@ -13,8 +13,7 @@ import { initialHealth } from './create-webhook-endpoint.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { dropDeliveries, retryDeliveriesNow, storeWebhookEndpoint } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { eventSequence, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 export const webhookStartPositions = defineEnum({
   resume: 'After the last sent event, so that missed events are sent.',

@@ -5,8 +5,7 @@ import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { lockWebhookEndpointById } from './repository.ts'
-import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import type { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
  * Returns an endpoint without its secrets.

@@ -17,7 +17,7 @@ import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 export const deliveryStatuses = defineEnum({
   pending: 'An attempt failed; another is scheduled.',

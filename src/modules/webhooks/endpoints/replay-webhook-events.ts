@@ -17,8 +17,7 @@ import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import { findEventSequenceRange } from './list-webhook-deliveries.ts'
 import { requeueDelivery, storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { eventSequence, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
   eventId: optional(z.string()),

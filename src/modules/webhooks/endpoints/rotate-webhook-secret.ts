@@ -9,7 +9,7 @@ import { revealSecret, rotateSigningKeys } from './endpoint-secrets.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 const defaultOverlapHours = 24
 const maxOverlapHours = 7 * 24
