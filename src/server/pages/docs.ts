@@ -19,7 +19,7 @@ export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], opt
   const { mode } = options
   addDocument(app, '/openapi.json', {
     type: 'application/json',
-    // A shared cache must not give the response for one origin to a page of another.
+    // A shared cache must not return the response for one origin to a page of another origin.
     vary: 'origin, accept-encoding',
     build: async () => precompress(await openapiJson(groups, mode)),
   })
