@@ -1,5 +1,6 @@
 import { unavailable } from '../core/errors.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
+import { cliCommand } from '../core/package.ts'
 import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
@@ -170,6 +171,8 @@ export type DatabaseOptions = {
   readonly url: string
   /** Refuses to create a database, so that a mistyped URL does not open an empty one. */
   readonly mustExist?: boolean
+  /** Creates the folder of a new SQLite file too; otherwise it must exist. */
+  readonly canCreateFolder?: boolean
   /** Refuses a server whose settings can lose acknowledged commits, instead of warning. */
   readonly mustBeDurable?: boolean
   /** Opens an existing, fully migrated SQLite database without the ability to write. */
@@ -231,8 +234,7 @@ export type RestoreOptions = {
 /** Where the restored database is (a file, or a database of a server), and where the previous one is kept, if there was one. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
-export const missingDatabaseAdvice =
-  'DATABASE_URL must name an existing database; to create a new one, run `npm run -s cli -- migrate`'
+export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``
 
 /** Whether a database at `url` takes writes from one process only. */
 export function isSingleWriter(url: string): boolean {

@@ -1,25 +1,32 @@
 import type { Stats } from 'node:fs'
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { unavailable } from '../../core/errors.ts'
 import { missingDatabaseAdvice } from '../database.ts'
 import type { Migration } from '../migration.ts'
-import { createPrivateFile } from '../private-file.ts'
+import { createPrivateFile, fsyncPath } from '../private-file.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
  * Checks that `path` is a database of this service, or creates an empty file that only its owner may read; SQLite gives its WAL the
- * same mode. Calls `onWarning` if others may read an existing file, and leaves its mode.
+ * same mode. With `canCreateFolder` it creates the folder for a new file. Calls `onWarning` if others may read an existing file, and leaves its mode.
  *
  * @throws Error when the folder is missing, another program's database is there, or the file is missing and `mustExist`
  */
 export function prepareDatabaseFile(
   path: string,
   migrations: readonly Migration[],
-  { mustExist, onWarning }: { mustExist: boolean; onWarning: (message: string) => void },
+  {
+    mustExist,
+    canCreateFolder = false,
+    onWarning,
+  }: { mustExist: boolean; canCreateFolder?: boolean; onWarning: (message: string) => void },
 ): void {
   const folder = dirname(path)
+  if (canCreateFolder && !mustExist && mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) {
+    fsyncPath(dirname(folder))
+  }
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`the folder ${folder} does not exist; DATABASE_URL must name a file in an existing folder`)
   }
