@@ -1,20 +1,23 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { stdout } from 'node:process'
 
 // Node strips types of its own program, but of no installed package. This strips them as Node does: spaces replace the types, so each
 // line and column of `dist` is that of its source, and no source map is needed. It uses no package, so that an image can build alone.
 
 const root = import.meta.dirname
-const sources = globSync('{src,db}/**/*.{ts,js,graphql}', { cwd: root })
+// A database of this checkout may be in `db`.
+const sources = globSync('{src,db/migrations}/**/*', { cwd: root, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
 rmSync(join(root, 'dist'), { recursive: true, force: true })
 for (const path of sources) {
   const target = join(root, 'dist', path.replace(/\.ts$/, '.js'))
   mkdirSync(dirname(target), { recursive: true })
-  if (path.endsWith('.graphql')) cpSync(join(root, path), target)
-  else writeFileSync(target, buildModule(path))
+  if (/\.[jt]s$/.test(path)) writeFileSync(target, buildModule(path))
+  else cpSync(join(root, path), target)
 }
 stdout.write(`${sources.length} files are in dist.\n`)
 

@@ -89,9 +89,8 @@ test('the package contains the program, its documents and examples of its deploy
   const files = globSync('**/*', { cwd: installed, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
-  const program = globSync('{src,db}/**/*.{ts,js,graphql}', { cwd: root }).map((source) =>
-    join('dist', source.replace(/\.ts$/, '.js')),
-  )
+  const tracked = execFileSync('git', ['ls-files', 'src', 'db'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  const program = tracked.map((source) => join('dist', source.replace(/\.ts$/, '.js')))
   expect(files.filter((file) => file.startsWith('dist/')).toSorted()).toEqual(program.toSorted())
 
   const others = files.filter((file) => !file.startsWith('dist/'))
