@@ -136,6 +136,15 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
+  test('runs every module of a command from its compile cache, which its user cannot change', async () => {
+    const environment = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+    const { said } = await start(['payout-gateway', '--version'], { environment }).ended
+    const uses = said.split('\n').filter((line) => /V8 code cache for .*\/app\/dist\/.* was /.test(line))
+    expect(uses.length).toBeGreaterThan(100)
+    expect(uses.filter((line) => !line.includes('was accepted'))).toEqual([])
+    expect(statSync(join(image.folder, '/app/node_modules/.cache/payout-gateway'))).toMatchObject({ uid: 0, gid: 0 })
+  })
+
   test('can write only to its data folder', async () => {
     const places = ['/app/x', '/app/src/x', '/tmp/x', '/x', '/etc/x', '/data/x']
     const script = `for (const place of ${JSON.stringify(places)}) try { require('fs').writeFileSync(place, ''); console.log(place) } catch {}`
