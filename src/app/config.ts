@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { keyFormat, parseKeys } from '../core/secrets/secrets.ts'
@@ -14,6 +13,9 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
+/** In the working directory. The folder is created with the database; that of any other URL must exist. */
+export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
+
 /** Every variable that configures the service, with its default; docs/reference/configuration.md lists them. */
 const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -21,7 +23,7 @@ const Environment = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)/, 'must be sqlite:<path> or postgres://<user>@<host>/<database>')
-    .default('sqlite:db/payouts.sqlite'),
+    .default(defaultDatabaseUrl),
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
@@ -199,9 +201,4 @@ function isWholeNumber(text: string, min: number, max: number): boolean {
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   return issue.message
-}
-
-/** Returns the version in package.json. */
-export function installedVersion(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

@@ -1,4 +1,13 @@
 import { migrations } from '../../db/migrations/index.ts'
+import type { Database, DatabaseOptions } from '../database/database.ts'
 import { databaseEngines } from '../database/engines.ts'
+import { defaultDatabaseUrl } from './config.ts'
 
-export const { openDatabase, inspectDatabase, restoreDatabase } = databaseEngines(migrations)
+const engines = databaseEngines(migrations)
+
+export const { inspectDatabase, restoreDatabase } = engines
+
+/** Opens a database as `DatabaseEngines` says, and creates the folder of the default one: it needs no preparation. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return engines.openDatabase({ ...options, canCreateFolder: options.url === defaultDatabaseUrl })
+}

@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
 import module from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+
+// By the package's own name: its distance from a built file is another than from its source.
+const require = module.createRequire(import.meta.url)
+const manifestPath = require.resolve('payout-gateway/package.json')
 
 // Every version of Node can run this file. Versions older than `engines` in package.json cannot load TypeScript and
 // crash in better-sqlite3, so this check runs before anything else is loaded.
-const { name, engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const { name, engines } = require(manifestPath)
 const required = engines.node.replace('>=', '')
 const [requiredMajor, requiredMinor] = required.split('.').map(Number)
 const [major, minor] = process.versions.node.split('.').map(Number)
@@ -17,7 +20,7 @@ if (major < requiredMajor || (major === requiredMajor && minor < requiredMinor))
 // The compile cache saves later starts a third of their time and 16 MiB, because the type stripper is not loaded. Node
 // validates an entry against its source file, and compiles without the cache if the folder is not writable. The default
 // folder, the system's temporary one, is unsafe: the contents are executed, and other users can write there.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../node_modules/.cache/payout-gateway', import.meta.url))
+process.env.NODE_COMPILE_CACHE ??= join(dirname(manifestPath), 'node_modules/.cache/payout-gateway')
 // Child processes inherit the variable. Older versions of Node do not export this function, so it cannot be imported by
 // name.
 module.enableCompileCache(process.env.NODE_COMPILE_CACHE)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isLoopback } from '../core/net/ip-networks.ts'
+import { cliCommand } from '../core/package.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
 import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
 import type { PendingMigrations } from '../database/migration.ts'
@@ -178,7 +179,7 @@ export function migrationNotice(
   }
   sentences.push(
     backup === null
-      ? 'To go back, restore a backup from before: `npm run -s cli -- migrate --backup <file>` creates one first.'
+      ? `To go back, restore a backup from before: \`${cliCommand} migrate --backup <file>\` creates one first.`
       : `It is backed up to ${backup} first: restore that to go back.`,
   )
   return sentences.join(' ')

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { version } from '../core/package.ts'
 import { isSingleWriter } from '../database/database.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
 import type { DatabaseMetricsSource, Instrumentation } from '../observability/metrics/instrumentation.ts'
@@ -7,7 +8,6 @@ import type { ProcessMetrics } from '../observability/metrics/process-metrics.ts
 import type { Service } from '../operations/context.ts'
 import type { WriteMetrics } from '../server/http/metrics-endpoint.ts'
 import type { Config } from './config.ts'
-import { installedVersion } from './config.ts'
 import type { ProcessRole } from './logger.ts'
 import { throttleByMessage } from './logger.ts'
 import { listenError } from './ports.ts'
@@ -70,7 +70,6 @@ export async function serveSupervisorMetrics(
 }
 
 async function loadProcessMetrics(): Promise<ProcessMetrics> {
-  const version = installedVersion()
   return (await import('../observability/metrics/process-metrics.ts')).measureProcess({ version })
 }
 
@@ -96,7 +95,6 @@ export async function instrumentTracing(
   role: ProcessRole,
 ): Promise<Instrumentation> {
   if (tracing === null) return measuring
-  const version = installedVersion()
   const { traceProcess } = await import('../observability/tracing/trace-process.ts')
   return traceProcess(measuring, {
     ...tracing,

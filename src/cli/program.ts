@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { Help } from 'commander'
 import { Argument, CommanderError, InvalidArgumentError, Option, Command as Program } from 'commander'
 import stringWidth from 'string-width'
-import { installedVersion } from '../app/config.ts'
+import { cliCommand, version } from '../core/package.ts'
 import type { Command, CommandSyntax, CommandTable, OptionHelp, OptionValues } from './command.ts'
 
 export class UsageError extends Error {}
@@ -87,8 +87,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
 /** Creates the parser, which prints help and version, runs no command, and throws UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
-  const version = installedVersion()
-  const program = new Program('npm run -s cli --')
+  const program = new Program(cliCommand)
     .description('Operates an installation of payout-gateway.')
     .version(output.isJson ? JSON.stringify({ version }) : version, '-V, --version', 'print the version')
     .option('--json', 'print one JSON value to standard output')

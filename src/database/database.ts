@@ -1,5 +1,6 @@
 import { unavailable } from '../core/errors.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
+import { cliCommand } from '../core/package.ts'
 import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
@@ -181,6 +182,8 @@ export type DatabaseOptions = {
   readonly url: string
   /** Prevents the creation of a database, so that a mistyped URL does not open an empty one. */
   readonly mustExist?: boolean
+  /** Creates the folder of a new SQLite file too; otherwise it must exist. */
+  readonly canCreateFolder?: boolean
   /** Rejects a server whose settings can lose acknowledged commits, instead of warning about it. */
   readonly mustBeDurable?: boolean
   /** Opens an existing, fully migrated SQLite database for reading only. */
@@ -239,8 +242,7 @@ export type RestoreOptions = {
 /** The location of the restored database (a file, or a database on a server), and that of the previous one, if any. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
-export const missingDatabaseAdvice =
-  'DATABASE_URL must name an existing database; to create a new one, run `npm run -s cli -- migrate`'
+export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``
 
 export function isSingleWriter(url: string): boolean {
   return url.startsWith('sqlite:')

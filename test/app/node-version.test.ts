@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { findOlderNode } from '../support/older-node.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -26,19 +27,10 @@ describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
   })
 })
 
-const older = olderNode()
+const older = findOlderNode()
 
 // An older Node is optional on the machine; it cannot read TypeScript.
 test.skipIf(older === null)('reports the same on a real older Node', () => {
   const { status, stderr } = spawnSync(String(older), ['src/main.js'], { cwd: root, encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^payout-gateway needs Node\.js 22\.18 or later.*\n$/)])
 })
-
-function olderNode(): string | null {
-  try {
-    const version = execFileSync('/usr/bin/node', ['--version'], { encoding: 'utf8' })
-    return /^v(1[89]|2[01])\./.test(version) ? '/usr/bin/node' : null
-  } catch {
-    return null
-  }
-}

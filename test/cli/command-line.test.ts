@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { installedVersion } from '../../src/app/config.ts'
 import { commands } from '../../src/cli/commands.ts'
+import { version } from '../../src/core/package.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 
 const run = async (...args: string[]) => cli(await createEmptyInstallation(), ...args)
@@ -81,7 +81,6 @@ describe('help', () => {
 })
 
 test('--version prints the version, also as JSON', async () => {
-  const version = installedVersion()
   expect(await run('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
   expect((await run('-V', '--json')).json()).toEqual({ version })
 })

@@ -4,21 +4,26 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { takenOverExitCode } from '../../src/database/database.ts'
+import { startOptions } from '../support/start-options.ts'
 import { readDockerfile } from './support/dockerfile.ts'
 import { maxShutdownSeconds } from './support/shutdown.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** The command of `npm start`, which every deployment must run. */
-const started = JSON.parse(read('package.json')).scripts.start.replace('exec node ', '')
-
 const unit = read('deploy/payout-gateway.service')
+const installedCommand = '/opt/payout-gateway/node_modules/.bin/payout-gateway'
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
 
+test('the installed command has the options of npm start for the service, and none for other commands', () => {
+  expect(startOptions.length).toBeGreaterThan(1)
+  const launches = read('bin/payout-gateway').match(/(?<=exec "\$node" ).*?(?= *"\$package)/g)
+  expect(launches).toEqual(['', startOptions.join(' ')])
+})
+
 describe('the systemd unit', () => {
-  test('starts the service as npm does, leaves it time to stop, and does not restart a replaced service', () => {
-    expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
+  test('starts the service by its command, leaves it time to stop, and does not restart a replaced service', () => {
+    expect(setting('ExecStart')).toBe(installedCommand)
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(maxShutdownSeconds)
     expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)
   })
@@ -31,7 +36,7 @@ describe('the systemd unit', () => {
     const path = join(folder, 'payout-gateway.service')
     const analyze = (text: string, ...words: string[]) => {
       // systemd checks that the executable exists.
-      writeFileSync(path, text.replaceAll('/opt/payout-gateway', root))
+      writeFileSync(path, text.replace(installedCommand, join(root, 'bin/payout-gateway')))
       const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' })
       return { status, said: stdout + stderr }
     }
@@ -47,6 +52,6 @@ describe('the systemd unit', () => {
 const steps = readDockerfile(read('deploy/Dockerfile')).at(-1)?.steps ?? []
 const step = (name: string) => steps.find((each) => each.name === name)
 
-test('the image runs the command of npm start', () => {
-  expect(step('CMD')?.words).toEqual(['node', ...started.split(' ')])
+test('the image runs the installed command', () => {
+  expect(step('CMD')?.words).toEqual(['payout-gateway'])
 })

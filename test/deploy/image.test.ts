@@ -38,10 +38,11 @@ test('the build context contains the files of the image, and no database or key'
     'docs/package.json',
   ]
   expect([...secret, ...others].filter(given)).toEqual([])
-  const tracked = execFileSync('git', ['ls-files', 'src', 'db'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
-  expect(['.npmrc', 'LICENSE', 'package.json', 'package-lock.json', ...tracked].filter((path) => !given(path))).toEqual(
-    [],
-  )
+  const tracked = execFileSync('git', ['ls-files', 'bin', 'src', 'db'], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  const needed = ['.npmrc', 'LICENSE', 'package.json', 'package-lock.json', 'build.ts', 'deploy/warm-up.js']
+  expect([...needed, ...tracked].filter((path) => !given(path))).toEqual([])
 })
 
 // On other machines it is skipped; CI and a direct run report the reason.
@@ -128,11 +129,20 @@ describe.skipIf(isLeftOut)('the image', () => {
     const { pid, ended, data, pay, checkHealth } = await serve('2')
     expect(await pay()).toBe(200)
     expect(await checkHealth()).toBe(0)
-    const audited = await start(['node', 'src/cli.js', 'audit', '--json'], { data }).ended
+    const audited = await start(['payout-gateway', 'audit', '--json'], { data }).ended
     expect(audited).toMatchObject({ code: 0, said: expect.stringContaining('"payouts":7') })
 
     process.kill(pid, 'SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  test('runs every module of a command from its compile cache, which its user cannot change', async () => {
+    const environment = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+    const { said } = await start(['payout-gateway', '--version'], { environment }).ended
+    const uses = said.split('\n').filter((line) => /V8 code cache for .*\/app\/dist\/.* was /.test(line))
+    expect(uses.length).toBeGreaterThan(100)
+    expect(uses.filter((line) => !line.includes('was accepted'))).toEqual([])
+    expect(statSync(join(image.folder, '/app/node_modules/.cache/payout-gateway'))).toMatchObject({ uid: 0, gid: 0 })
   })
 
   test('can write only to its data folder', async () => {

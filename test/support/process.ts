@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -99,6 +100,11 @@ export async function startService(place: TestInstallation, output: 'pipe' | num
     env: { PORT: '0', ...place.env },
     stdio: ['ignore', output, 'pipe'],
   })
+  return waitUntilReady(child)
+}
+
+/** Waits until a starting service is ready, and kills it when the test ends. @throws if it ends instead */
+export async function waitUntilReady(child: ChildProcess) {
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
@@ -115,7 +121,7 @@ export async function startService(place: TestInstallation, output: 'pipe' | num
   return { child, ended, greeting, address }
 }
 
-function endOf(child: ReturnType<typeof spawn>): Promise<Ended> {
+function endOf(child: ChildProcess): Promise<Ended> {
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (chunk) => {

@@ -7,7 +7,7 @@ export type Worker = { readonly role: 'reader' | 'writer' | 'sender'; readonly p
 /** Returns the running child processes of the supervisor `parent`. */
 export function processesOf(parent: number): Worker[] {
   return processTable().flatMap(({ pid, ppid, state, args }) => {
-    const [, role] = /main\.ts (reader|writer|sender)\b/.exec(args) ?? []
+    const [, role] = /main\.[jt]s (reader|writer|sender)\b/.exec(args) ?? []
     return ppid === parent && state !== 'Z' && role ? [{ role: role as Worker['role'], pid }] : []
   })
 }

@@ -1,17 +1,17 @@
 import type { Stats } from 'node:fs'
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { unavailable } from '../../core/errors.ts'
 import { missingDatabaseAdvice } from '../database.ts'
 import type { Migration } from '../migration.ts'
-import { createPrivateFile } from '../private-file.ts'
+import { createPrivateFile, fsyncPath } from '../private-file.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
  * Checks that the file at `path` is a database of this service. If it is missing, creates an empty file that only its
  * owner can read; SQLite gives the WAL the same mode. If other users can read an existing file, calls `onWarning` and
- * keeps the mode.
+ * keeps the mode. With `canCreateFolder` it creates the folder of a new file too.
  *
  * @throws Error when the folder is missing, the file is another program's database, or the file is missing and
  *   `mustExist` is true
@@ -19,9 +19,16 @@ import { lockTimeoutMs } from './sqlite-connection.ts'
 export function prepareDatabaseFile(
   path: string,
   migrations: readonly Migration[],
-  { mustExist, onWarning }: { mustExist: boolean; onWarning: (message: string) => void },
+  {
+    mustExist,
+    canCreateFolder = false,
+    onWarning,
+  }: { mustExist: boolean; canCreateFolder?: boolean; onWarning: (message: string) => void },
 ): void {
   const folder = dirname(path)
+  if (canCreateFolder && !mustExist && mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) {
+    fsyncPath(dirname(folder))
+  }
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`the folder ${folder} does not exist; DATABASE_URL must name a file in an existing folder`)
   }

@@ -197,10 +197,16 @@ function readSide(
 function openConnections(
   path: string,
   migrations: readonly Migration[],
-  { mustExist = false, onWarning = () => {}, beforeMigrating = () => {}, onMigrating }: EngineOptions,
+  {
+    mustExist = false,
+    canCreateFolder = false,
+    onWarning = () => {},
+    beforeMigrating = () => {},
+    onMigrating,
+  }: EngineOptions,
 ) {
   return withPathInErrors(path, () => {
-    prepareDatabaseFile(path, migrations, { mustExist, onWarning })
+    prepareDatabaseFile(path, migrations, { mustExist, canCreateFolder, onWarning })
     const writing = openConnection(path, { isReadOnly: false })
     try {
       requireCompleteWal(writing.raw, path)

@@ -15,6 +15,7 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import Sqlite from 'better-sqlite3'
+import { cliCommand } from '../../core/package.ts'
 import type { OnProgress, RestoreOptions, RestoreResult } from '../database.ts'
 import type { Migration } from '../migration.ts'
 import { findUnknownMigration } from '../migration.ts'
@@ -109,7 +110,7 @@ function requireRestorable(path: string, canReplace: boolean): void {
 function openFileAdvice(path: string): string {
   const users = findFileUsers(path)
   if (users.length === 0) {
-    return 'a service or a command has it open, or was killed. Stop the service; if none is running, `npm run -s cli -- audit` applies the journal.'
+    return `a service or a command has it open, or was killed. Stop the service; if none is running, \`${cliCommand} audit\` applies the journal.`
   }
   const processes = users.map(({ pid, command }) => `process ${pid} (${command})`).join(' and ')
   const [verb, object] = users.length === 1 ? ['has', 'it'] : ['have', 'them']
@@ -127,7 +128,7 @@ async function requireCompleteFile(backup: string, path: string): Promise<void> 
   const current = statSync(path, { throwIfNoEntry: false })
   if (current?.ino === file.ino && current.dev === file.dev) throw new Error(`${backup} is the database itself.`)
   if (hasJournalFile(backup)) {
-    throw new Error(`${backup} is a database in use, with a journal: \`npm run -s cli -- backup\` creates a backup.`)
+    throw new Error(`${backup} is a database in use, with a journal: \`${cliCommand} backup\` creates a backup.`)
   }
   const header = await readHeader(backup)
   if (!header.subarray(0, 16).equals(sqliteMagic)) throw new Error(`${backup} is not a SQLite file.`)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { cliCommand } from '../../core/package.ts'
 import type { BuiltPage } from './graphiql-page.ts'
 import { contentSecurityPolicy } from './page-response.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
@@ -19,7 +20,7 @@ query WhoAmI {
 
 # Every request needs the API key of a merchant. Replace
 # "your key" under "Headers", below, with yours;
-#   npm run -s cli -- merchant create <name>
+#   ${cliCommand} merchant create <name>
 # creates one. Then press the circling arrows at the lower
 # left to reload the schema: from then on the editor
 # completes what you type (Ctrl-Space), and the book at the

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { httpStatusByCode } from '../../core/api/http-status.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { errorCodes } from '../../core/errors.ts'
+import { license, name, version } from '../../core/package.ts'
 import { exampleWalletId } from '../../modules/wallets/wallet-shape.ts'
 import type { Mode } from '../../operations/context.ts'
 import { errorDescriptions, failure } from '../../rest/error-responses.ts'
@@ -19,14 +19,13 @@ type OpenApiOperation = ReturnType<typeof operationOf>
  * validates every recorded exchange against the document.
  */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
-  const { name, version, license } = readPackage()
   const schemas: JsonSchemas = {}
   hoistSchema(failure.schema, schemas)
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
-  for (const { name, routes } of groups) {
+  for (const { name: group, routes } of groups) {
     for (const route of routes) {
       const path = route.path.replace(/:(\w+)/g, '{$1}')
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, name, schemas) }
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, group, schemas) }
     }
   }
   const failures = groups.flatMap(({ routes }) => routes.flatMap(errorCodesByStatus))
@@ -55,10 +54,6 @@ export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
       responses: Object.fromEntries(failures.map((codes) => [codes.join('-'), failureResponse(codes)])),
     },
   }
-}
-
-function readPackage(): { name: string; version: string; license: string } {
-  return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 }
 
 function operationOf(route: Route, group: string, schemas: JsonSchemas) {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -67,6 +68,25 @@ describe('a mistyped DATABASE_URL', () => {
     expect((await cli(place, 'migrate', '--json')).json()).toEqual({ migrated: true })
     await startService(place)
     expect((await cli(place, 'merchant', 'create', 'Acme')).code).toBe(0)
+  })
+})
+
+describe('the folder of the default database', () => {
+  test('is created by a command that creates a database, and by no other', async () => {
+    const { folder, env } = await createEmptyInstallation()
+    const inFolder = (command: string, environment = {}) => {
+      const cli = join(import.meta.dirname, '../../../src/cli/cli.ts')
+      const options = { cwd: folder, env: { ...env, DATABASE_URL: '', ...environment }, encoding: 'utf8' as const }
+      return spawnSync(process.execPath, [cli, ...command.split(' ')], options)
+    }
+
+    expect(inFolder('audit').stderr).toContain(`the folder ${join(folder, 'db')} does not exist`)
+    expect(inFolder('merchant create Acme', { MODE: 'live' }).stderr).toContain('does not exist')
+    expect(existsSync(join(folder, 'db'))).toBe(false)
+
+    expect(inFolder('migrate', { MODE: 'live' }).status).toBe(0)
+    expect([modeOf(join(folder, 'db')), readdirSync(join(folder, 'db'))]).toEqual(['700', ['payouts.sqlite']])
+    expect(inFolder('merchant create Acme', { MODE: 'live' }).status).toBe(0)
   })
 })
 

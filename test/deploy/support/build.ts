@@ -10,7 +10,6 @@ import { contextFiles } from './ignored-files.ts'
 /** A built stage: its file system in a folder, and the configuration of its processes. */
 export type Image = {
   readonly folder: string
-  readonly hasNpm: boolean
   workdir: string
   user: string
   environment: Record<string, string>
@@ -35,7 +34,7 @@ export async function buildImage(path: string, building: ImageBuildOptions): Pro
   const built = new Map<string, Image>()
   let image: Image | undefined
   for (const [number, stage] of stages.entries()) {
-    image = beginStage(stage, join(building.folder, `stage-${number}`))
+    image = beginStage(stage, join(building.folder, `stage-${number}`), built)
     for (const step of stage.steps) await carryOut(step, { image, built, building })
     if (stage.name !== null) built.set(stage.name, image)
   }
@@ -49,17 +48,20 @@ const standardPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 const nodeBase = `node:${readFileSync(join(import.meta.dirname, '../../../.node-version'), 'utf8').trim()}-trixie-slim`
 
-function beginStage({ base }: Stage, folder: string): Image {
-  if (![nodeBase, 'debian:trixie-slim'].includes(base)) throw new Error(`nothing here stands for ${base}`)
-  const hasNpm = base === nodeBase
-  createBaseImage(folder, hasNpm)
+function beginStage({ base }: Stage, folder: string, built: ReadonlyMap<string, Image>): Image {
+  const earlier = built.get(base)
+  if (earlier !== undefined) {
+    requireDone(spawnSync('cp', ['-al', earlier.folder, folder], { encoding: 'utf8' }), base)
+    return { ...structuredClone(earlier), folder }
+  }
+  if (base !== nodeBase) throw new Error(`nothing here stands for ${base}`)
+  createBaseImage(folder)
   return {
     folder,
-    hasNpm,
     ...{
       workdir: '/',
       user: '0',
-      environment: { PATH: hasNpm ? `${dirname(baseNode)}:${standardPath}` : standardPath },
+      environment: { PATH: `${dirname(baseNode)}:${standardPath}` },
     },
     ...{ labels: {}, volumes: [], command: [], healthcheck: [] },
   }
@@ -109,7 +111,9 @@ function copyFromStage({ words, flags }: Instruction, { image, built }: Pick<Ste
   if (from === undefined || words.length !== 2) throw new Error(`not known here: COPY ${words.join(' ')}`)
   const to = join(image.folder, resolve(image.workdir, target))
   mkdirSync(to, { recursive: true })
-  requireDone(spawnSync('cp', ['-a', `${join(from.folder, source)}/.`, to], { encoding: 'utf8' }), basename(source))
+  // As in Docker, the copies are root's.
+  const options = ['-a', '--no-preserve=ownership', `${join(from.folder, source)}/.`, to]
+  requireDone(spawnSync('cp', options, { encoding: 'utf8' }), basename(source))
 }
 
 async function run(text: string, image: Image, { install }: ImageBuildOptions): Promise<void> {
@@ -119,8 +123,8 @@ async function run(text: string, image: Image, { install }: ImageBuildOptions): 
   const command = isInstalled ? rest.join(' && ') : text
   if (command === '') return
   // npm's registry configuration is the machine's.
-  const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, HOME: '/root' } : {}
-  const environment = { ...ours, ...image.environment }
+  const ofNpm = Object.entries(process.env).filter(([name]) => /^npm_config_|_proxy$/i.test(name))
+  const environment = { HOME: '/root', ...Object.fromEntries(ofNpm), ...image.environment }
   const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
   let output = ''
   child.stdout?.on('data', (chunk) => (output += chunk))

@@ -1,15 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** A root file system: a folder with everything except the base of an image. */
-export type Root = {
-  readonly folder: string
-  /** Whether the base of the image has npm, and the Node that npm runs on. */
-  readonly hasNpm: boolean
-}
+export type Root = { readonly folder: string }
 
 /** The options of a command. */
 export type ContainerProcess = {
@@ -45,17 +41,18 @@ export function runInside(root: Root, inside: ContainerProcess): ChildProcess {
 export const baseNode = '/opt/node/bin/node'
 
 /** Turns an empty folder into the file system of a base: mount points, Debian's links into /usr, and Node. */
-export function createBaseImage(folder: string, hasNode: boolean): void {
+export function createBaseImage(folder: string): void {
   for (const place of ['usr', 'etc', 'proc', 'dev', 'tmp', 'root']) mkdirSync(join(folder, place), { recursive: true })
+  // Any user may write there while an image is built.
+  chmodSync(join(folder, 'tmp'), 0o1777)
   for (const name of ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`))) {
     symlinkSync(readlinkSync(`/${name}`), join(folder, name))
   }
-  if (!hasNode) return
   mkdirSync(join(folder, dirname(baseNode)), { recursive: true })
   copyFileSync(process.execPath, join(folder, baseNode))
 }
 
-function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }: ContainerProcess): string {
+function setUp({ folder }: Root, { workdir, environment, user, volumes }: ContainerProcess): string {
   const at = (place: string) => quoted(join(folder, place))
   const settings = Object.entries(environment).map(([name, value]) => quoted(`${name}=${value}`))
   const [uid = '0', gid = uid] = user.split(':')
@@ -67,7 +64,7 @@ function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }
     `mount -t proc proc ${at('proc')}`,
     `mount --rbind /dev ${at('dev')}`,
     `mount -t tmpfs -o mode=1777 shm ${at('dev/shm')}`,
-    ...(hasNpm && volumes === null
+    ...(volumes === null
       ? [`mount --bind ${quoted(homedir())} ${at('root')}`]
       : hidden.map((path) => `mount --bind /dev/null ${at(path)}`)),
     ...Object.entries(volumes ?? {}).map(([place, from]) => `mount --bind ${quoted(from)} ${at(place)}`),

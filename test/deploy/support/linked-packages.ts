@@ -19,10 +19,25 @@ import { join } from 'node:path'
 export function linkPackages(root: string, command: string, folder: string): void {
   if (command !== 'npm ci --omit=dev --omit=optional --no-audit --no-fund')
     throw new Error(`nothing here stands for ${command}`)
-  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+  linkProductionPackages({ root, lockFile: join(folder, 'package-lock.json'), folder, hasOptional: false })
+}
+
+type Linking = {
+  readonly root: string
+  readonly lockFile: string
+  readonly folder: string
+  /** Whether optional packages are installed, such as Node. */
+  readonly hasOptional: boolean
+}
+
+/** Links the production packages of a lock file, which are installed in `root`, into `folder`. */
+export function linkProductionPackages({ root, lockFile, folder, hasOptional }: Linking): void {
+  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as {
     packages: Record<string, { dev?: boolean; optional?: boolean }>
   }
-  const meant = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
+  const meant = Object.entries(packages).filter(
+    ([path, { dev, optional }]) => path !== '' && !dev && (hasOptional || !optional),
+  )
   // Optional packages of other platforms are not installed.
   const paths = meant.map(([path]) => path).filter((path) => existsSync(join(root, path)))
   for (const path of paths) linkFolder(join(root, path), join(folder, path))
