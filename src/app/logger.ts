@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 const maxBufferedBytes = 64 * 1024 * 1024
 
 /** `service` is a single process; the others run together (`WORKERS`). */
-export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
+export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
 /** PIPE_BUF of Linux: larger writes to a pipe are not atomic, so lines of several processes would mix. */
 const maxPipeWriteBytes = 4_096

@@ -1,7 +1,7 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again in other roles: with WORKERS as `reader`, `writer` and `sender`, and with BACKUP_DIR for each
-// backup as `backup`.
+// The service starts this file again in other roles: with WORKERS as `reader`, `writer` and `sender`, with BACKUP_DIR for each
+// backup as `backup`, and with CONSOLE_PORT as `console`.
 
 // Unhandled, an error of a closed pipe would end the service. It continues without output, as without a log (logger.ts).
 process.stderr.on('error', () => {})
@@ -14,6 +14,7 @@ async function main(): Promise<void> {
   if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
   else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)
+  else if (role === 'console') await (await import('./serve-console.ts')).serveConsole(config)
   else if (role === 'reader') await (await import('./serve.ts')).serveAsReader(config, details)
   else if (config.workers > 1) await (await import('./workers/supervisor.ts')).supervise(config)
   else await (await import('./serve.ts')).serve(config)
