@@ -25,8 +25,8 @@ type Failures = { count: number; readonly at: number; readonly blockedUntil: num
 
 export type GuessSource = { readonly operator: string; readonly address: string }
 
-/** The attempt goes on if `waitSeconds` is 0, and calls `succeed` if its password was right. */
-type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void }
+/** The attempt goes on if `waitSeconds` is 0. It calls `succeed` if its password was right, and `withdraw` if it was not checked. */
+type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
 /** Slows down guesses of passwords: after some failures each further one doubles the wait (exponential backoff). */
 export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
@@ -38,16 +38,22 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
   return {
     begin: ({ operator, address }) => {
       const waitMs = Math.max(operators.waitMs(operator), addresses.waitMs(address))
-      if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {} }
+      if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {}, withdraw: () => {} }
       // Counted before the password is checked, so that concurrent guesses count too.
-      operators.add(operator)
-      const forgiveAddress = addresses.add(address)
-      const succeed = () => {
-        operators.forget(operator)
-        // Only this attempt: someone with a password must not get more guesses of others' by signing in.
-        forgiveAddress()
+      const withdrawFromOperator = operators.add(operator)
+      const withdrawFromAddress = addresses.add(address)
+      return {
+        waitSeconds: 0,
+        succeed: () => {
+          operators.forget(operator)
+          // Only this attempt: someone with a password must not get more guesses of others' by signing in.
+          withdrawFromAddress()
+        },
+        withdraw: () => {
+          withdrawFromOperator()
+          withdrawFromAddress()
+        },
       }
-      return { waitSeconds: 0, succeed }
     },
   }
 }

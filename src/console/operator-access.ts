@@ -52,8 +52,10 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     }
     const session = newSessionName()
     const outcome = await signInByPassword(service, operators, { name, password, address, session }).catch(domainError)
-    if (outcome instanceof DomainError)
+    if (outcome instanceof DomainError) {
+      attempt.withdraw()
       return reply.code(httpStatusByCode[outcome.code]).send(renderSignInPage(mode, { name, error: outcome.message }))
+    }
     if ('rejected' in outcome) {
       logger.warn({ address, operator: outcome.rejected }, 'console sign-in failed')
       return reply.code(403).send(renderSignInPage(mode, { name, error: 'The name or the password is wrong.' }))
