@@ -23,7 +23,7 @@ const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
 
-export type GuessSource = { readonly operator: string; readonly address: string }
+type GuessSource = { readonly operator: string; readonly address: string }
 
 /** The attempt goes on if `waitSeconds` is 0. It calls `succeed` if its password was right, and `withdraw` if it was not checked. */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }

@@ -20,7 +20,7 @@ export type ConfiguredOperator = Pick<Operator, 'name' | 'role'> & { readonly pa
 const minPasswordLength = 15
 const maxPasswordLength = 256
 
-export const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
+const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
 
 /** Normalizes the name of an operator to lower case; `null` if it is invalid. */
 export function parseOperatorName(typed: string): string | null {
