@@ -30,7 +30,7 @@ export function renderLinkPage(
     `Sign in as ${name}`,
     html`${errorNotice(error)}<form method="post" action="${linkPath}">
 <input type="hidden" name="token" value="${token}"><input type="hidden" name="name" value="${name}" autocomplete="username">
-<div class="field"><label for="password">New password <small>(may be left out)</small></label><input id="password" name="password" type="password" autocomplete="new-password" aria-describedby="password-hint" autofocus><small id="password-hint">At least 15 characters. It replaces your password, ends your other sessions, and signs you in without a link.</small></div>
+<div class="field"><label for="password">New password <small>(may be left out)</small></label><input id="password" name="password" type="password" autocomplete="new-password" aria-describedby="password-hint" autofocus><small id="password-hint">At least 15 characters. With it you sign in without a link. It replaces your password and ends your other sessions.</small></div>
 <button>Sign in</button>
 </form>
 <p class="faint">This link works once.</p>`,
