@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** Who reaches a console, and how they get a session: by a link on this machine, or as a named operator. */
+/** How a browser gets a session: by a link on this machine, or by the sign-in of a named operator. */
 export type ConsoleAccess = {
   /** The path before that of every page; empty if there is none. */
   readonly basePath: string

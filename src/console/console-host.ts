@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
-import { fastifyTrustProxy } from '../server/http/caller-address.ts'
+import { fastifyTrustProxy, isForwardedFromHttp } from '../server/http/caller-address.ts'
 import { bodyLimitBytes, validateHead } from '../server/http/http-errors.ts'
 import { setSecurityHeaders } from '../server/http/security-headers.ts'
 import { favicon } from '../server/pages/page-layout.ts'
@@ -125,8 +125,7 @@ function crossOriginError(request: FastifyRequest, access: ConsoleAccess): strin
   const { headers, method } = request
   const origin = new URL(access.originOf(request))
   if (headers.host !== origin.host) return 'The console answers only under its own address.'
-  // Forging the header achieves nothing but this rejection, so it is read from anyone.
-  if (origin.protocol === 'https:' && headers['x-forwarded-proto'] === 'http')
+  if (origin.protocol === 'https:' && isForwardedFromHttp(request))
     return `The console answers over HTTPS only: ${origin.origin}`
   const isLink = access.canBeLinkedTo && method === 'GET' && headers['sec-fetch-mode'] === 'navigate'
   if (isFromOtherSite(request) && !isLink)

@@ -55,7 +55,7 @@ ${body}</main>
 
 const roleLabels: Record<OperatorRole, string> = { look: 'may look', act: 'may act' }
 
-/** Shows the operator the last sign-in, who would notice one by somebody else. */
+/** Shows the previous sign-in, so that the operator notices a foreign one. */
 function operatorSection(
   { actor, role }: ConsoleSession,
   { previous }: NonNullable<ConsoleSession['signIn']>,

@@ -47,7 +47,8 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     if (attempt.waitSeconds > 0) {
       logger.warn({ address }, 'console sign-in rejected: too many wrong passwords')
       reply.header('retry-after', attempt.waitSeconds)
-      const error = `Too many wrong passwords. Try again in ${attempt.waitSeconds} seconds, or use a link.`
+      const wait = attempt.waitSeconds === 1 ? 'a second' : `${attempt.waitSeconds} seconds`
+      const error = `Too many wrong passwords. Try again in ${wait}, or use a link.`
       return reply.code(429).send(renderSignInPage(mode, { name, error }))
     }
     const session = newSessionName()
@@ -91,7 +92,7 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     return reply.code(403).send(renderBarePage('Closed', text))
   }
 
-  /** The new cookie replaces any other, so no one can choose the session of somebody else (session fixation). */
+  /** The new cookie replaces any other, so an attacker cannot choose an operator's session (session fixation). */
   function beginSession(signIn: SignIn, session: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { name: operator, role } = signIn.operator
     sessions.end(readCookie(request, cookie.name))

@@ -47,9 +47,9 @@ async function signIn(page: Page, name: string, typed: string): Promise<void> {
 
 test('the sign-in page is accessible, whole, and looks like its picture', async ({ page, console }) => {
   await expectUsable(page, 'sign-in', { load: () => page.goto(console.url), picture: {} })
-  await signIn(page, 'nobody', 'a wrong password')
+  await signIn(page, 'unknown', 'a wrong password')
   await expect(page.getByRole('alert')).toHaveText('The name or the password is wrong.')
-  await expect(page.getByLabel('Name')).toHaveValue('nobody')
+  await expect(page.getByLabel('Name')).toHaveValue('unknown')
   await expect(page.getByLabel('Password')).toBeFocused()
   await expectUsable(page, 'sign-in-failed')
 })

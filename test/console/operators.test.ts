@@ -176,7 +176,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('uses a link once, also when it is sent several times at once', async () => {
+  test('uses a link once, also when it is sent several times concurrently', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })

@@ -16,7 +16,7 @@ export type Operator = {
 /** An operator of CONSOLE_USERS. */
 export type ConfiguredOperator = Pick<Operator, 'name' | 'role'> & { readonly passwordHash: string }
 
-/** The shortest password that NIST allows where it is the only factor (SP 800-63B-4, 3.1.1.2). */
+/** NIST's minimum for a password that is the only factor (SP 800-63B-4, 3.1.1.2). */
 const minPasswordLength = 15
 const maxPasswordLength = 256
 

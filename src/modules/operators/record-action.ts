@@ -73,5 +73,5 @@ export function parseReason(reason: string): string {
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** Who performs an action: the name of an operator or of the machine's user, and the session. */
+/** The author of an action: the name of an operator or of the machine's user, and the session. */
 export type Actor = Pick<OperatorAction, 'operator' | 'session'>

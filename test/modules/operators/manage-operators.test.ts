@@ -79,7 +79,7 @@ describe.each(everyEngine)('operators on %s', (engine) => {
       expect(await rejection(app, operation)).toBe('RESOURCE_NOT_FOUND Operator not found.')
   })
 
-  test('of one name that are created at once are one', async () => {
+  test('of one name that are created concurrently are one', async () => {
     const { service } = await startApp(engine)
     const outcomes = await Promise.allSettled(
       Array.from({ length: 5 }, () => createOperator(service, { name: 'ada', role: 'look' })),
