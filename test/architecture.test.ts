@@ -150,6 +150,12 @@ const violatingSources: readonly [rule: string, path: string, source: string, vi
     'is an API file and imports the repository src/modules/payouts/repository.ts',
   ],
   [
+    'an API reaches the operators',
+    'src/server/rest/routes.ts',
+    `import { listOperators } from '../../modules/operators/manage-operators.ts'`,
+    'imports src/modules/operators/manage-operators.ts: nothing about operators is for callers of the APIs',
+  ],
+  [
     'a REST file imports the list layer',
     'src/modules/payouts/rest.ts',
     `import { takeSequenceNumber } from '../../lists/sequence.ts'`,

@@ -45,6 +45,7 @@ import { depositReversalsInTheLedger } from './0043-deposit-reversals-in-the-led
 import { depositReversals } from './0044-deposit-reversals.ts'
 import { givenAddresses } from './0045-given-addresses.ts'
 import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
+import { operators } from './0047-operators.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   depositReversals,
   givenAddresses,
   noUsdcOnTron,
+  operators,
 ]

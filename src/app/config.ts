@@ -8,6 +8,8 @@ import { parseTrustedProxies, trustProxyFormat } from '../server/http/caller-add
 import { corsOriginsFormat, defaultCorsOrigins, parseCorsOrigins } from '../server/http/cors.ts'
 import type { EnvFile } from './env-file.ts'
 import { applyEnvFile, noEnvFile, readEnvFile } from './env-file.ts'
+import type { ConsoleConfig } from './read-console.ts'
+import { readConsole } from './read-console.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
 
@@ -45,6 +47,11 @@ const Environment = z.object({
     .default(0),
   METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  /** `readConsole` parses these four. */
+  CONSOLE_PORT: z.string().optional(),
+  CONSOLE_HOST: z.string().optional(),
+  CONSOLE_URL: z.string().optional(),
+  CONSOLE_USERS: z.string().optional(),
   /** The collector of spans, if any. The SDK reads this and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /** In milliseconds; below OpenTelemetry's default, because the shutdown waits for the collector. */
@@ -114,6 +121,8 @@ export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
+    /** `null` unless the service serves the console. */
+    readonly console: ConsoleConfig | null
     /** Whether `MODE` is set. */
     readonly isModeGiven: boolean
   }
@@ -154,9 +163,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment()
   const mode = modes.find((each) => each === variables.MODE) ?? 'sandbox'
   const { errors: railErrors, ...rails } = readRails(variables, mode)
   const ownErrors = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
-  const errors = [...ownErrors, ...railErrors]
+  const { errors: consoleErrors, console } = readConsole(variables)
+  const errors = [...ownErrors, ...railErrors, ...consoleErrors]
   if (!parsed.success || errors.length > 0) throw new Error(`The configuration is wrong:\n  ${errors.join('\n  ')}`)
-  return { ...parsed.data, ...rails, isModeGiven: variables.MODE !== undefined }
+  return { ...parsed.data, ...rails, console, isModeGiven: variables.MODE !== undefined }
 }
 
 const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

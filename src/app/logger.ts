@@ -7,8 +7,8 @@ import type { Config } from './config.ts'
 /** If the log's reader stalls, further lines are dropped, because payouts matter more than their log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** `service` is a single process. The other roles are processes of one service (`WORKERS`). */
-export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
+/** `service` is a single process. The other roles are processes of one service (`WORKERS`, `CONSOLE_PORT`). */
+export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
 /** PIPE_BUF of Linux: larger writes to a pipe are not atomic, so lines of several processes would mix. */
 const maxPipeWriteBytes = 4_096

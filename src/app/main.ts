@@ -1,7 +1,7 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again in other roles: `reader`, `writer` and `sender` if WORKERS is above 1, and
-// `backup` for each backup to BACKUP_DIR.
+// The service starts this file again in other roles: `reader`, `writer` and `sender` if WORKERS is above 1,
+// `backup` for each backup to BACKUP_DIR, and `console` if CONSOLE_PORT is set.
 
 // An unhandled error of a closed pipe would end the service. It continues without output, as it does if its log cannot
 // be written (logger.ts).
@@ -15,6 +15,7 @@ async function main(): Promise<void> {
   if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
   else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)
+  else if (role === 'console') await (await import('./serve-console.ts')).serveConsole(config)
   else if (role === 'reader') await (await import('./serve.ts')).serveAsReader(config, details)
   else if (config.workers > 1) await (await import('./workers/supervisor.ts')).supervise(config)
   else await (await import('./serve.ts')).serve(config)

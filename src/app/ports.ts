@@ -10,7 +10,7 @@ import { createServer } from 'node:net'
 export function listenError(
   error: unknown,
   { host, port }: { host: string; port: number },
-  prefix: '' | 'METRICS_' = '',
+  prefix: '' | 'METRICS_' | 'CONSOLE_' = '',
 ): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
   const hint = listenErrorHints[code]

@@ -13,6 +13,7 @@ import type { SharedRateLimit } from '../server/host.ts'
 import { createServer } from '../server/host.ts'
 import { configuredRails, startBackgroundJobs } from './background-jobs.ts'
 import type { Config } from './config.ts'
+import { startConsoleProcess } from './console-process.ts'
 import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { startBackupSchedule } from './scheduled-backups.ts'
@@ -166,8 +167,9 @@ async function startServing(
   if (listeningError !== null) throw listeningError
   if (hasDemo) await pointDemoWebhooks(started, service, address)
   const jobs = hasBackgroundWork ? startBackgroundJobs(config, service, { logger, measuring }) : null
-  // With several processes, the writer or the supervisor schedules backups.
+  // With several processes, the writer or the supervisor schedules backups, and the supervisor starts the console.
   const backups = sharing === undefined ? startBackupSchedule(config, service, logger) : null
+  const consoleProcess = sharing === undefined ? startConsoleProcess(config, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicDemoKeyWarning(config.host))
 
@@ -178,7 +180,7 @@ async function startServing(
     logger.info({ signal }, 'draining')
     setTimeout(() => app.server.closeAllConnections(), connectionDrainTimeoutMs).unref()
     const close = async () => {
-      await Promise.all([app.close(), jobs?.stop(), backups?.stop()])
+      await Promise.all([app.close(), jobs?.stop(), backups?.stop(), consoleProcess?.stop()])
       await measuring.shutdown()
       onDrained?.()
     }

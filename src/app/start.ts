@@ -110,7 +110,7 @@ export function takeOverDatabase(started: ProcessResources): void {
 }
 
 export function startupMessage(
-  { mode, databaseUrl, host, metrics }: Config,
+  { mode, databaseUrl, host, metrics, console }: Config,
   address: string,
   hasDemo: boolean,
   upcomingPrices: readonly string[] = [],
@@ -124,6 +124,7 @@ export function startupMessage(
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]
+  if (console) lines.push(`  Console  ${console.url} (for operators: operator create)`)
   if (metrics) lines.push(`  Metrics  http://${metrics.host}:${metrics.port}/metrics`)
   if (upcomingPrices.length > 0) {
     lines.push('', 'Warning: these rates and fees take effect later, unless cancelled (rate cancel, fee cancel):')

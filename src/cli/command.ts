@@ -7,7 +7,7 @@ import { allMerchants } from '../modules/merchants/repository.ts'
 import type { ActionDeclaration, ActionField } from '../modules/operators/actions/action-declaration.ts'
 import { reasonHelp } from '../modules/operators/actions/action-declaration.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
-import type { Operator } from '../modules/operators/record-action.ts'
+import type { Actor } from '../modules/operators/record-action.ts'
 import type { Context, IdempotentResult, Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import type { TextColumns } from './format-text.ts'
@@ -25,6 +25,7 @@ export type CommandRuntime = {
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
+  readonly console: Config['console']
   readonly progress: Progress
 }
 
@@ -200,7 +201,7 @@ export function requireSandboxFor(service: Service, command: string): Service {
   throw new DomainError('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
 }
 
-export function currentOperator(session: string): Operator {
+export function currentActor(session: string): Actor {
   return { operator: userName(), session }
 }
 

@@ -25,6 +25,7 @@ import { exportCommands } from './exports.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './list-commands.ts'
 import { auditCommand, maintenanceCommands } from './maintenance-commands.ts'
+import { operatorCommands } from './operators.ts'
 import { priceCommands } from './prices.ts'
 import { railCommands } from './rails.ts'
 import { webhookCommands } from './webhooks.ts'
@@ -142,6 +143,7 @@ export const commands = withReasonOptions({
   },
   audit: auditCommand,
   console: consoleCommand,
+  ...operatorCommands,
   ...maintenanceCommands,
 })
 

@@ -1,11 +1,12 @@
 import { listenError } from '../app/ports.ts'
 import { createConsole } from '../console/console-host.ts'
 import { createAuditRun } from '../console/console-page.ts'
+import { createLocalAccess } from '../console/local-access.ts'
 import { createLoginSession } from '../console/login-session.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import type { Service } from '../operations/context.ts'
 import type { Command, CommandRuntime, OptionValues } from './command.ts'
-import { currentOperator } from './command.ts'
+import { currentActor } from './command.ts'
 
 const endPollIntervalMs = 1_000
 
@@ -28,14 +29,13 @@ async function runConsole(
   { report, signal, rails }: CommandRuntime,
 ): Promise<void> {
   const session = createLoginSession(() => performance.now())
+  const actor = currentActor(`console ${service.newId().slice(-8)}`)
   const app = createConsole(
+    { service, rails: rails.map(({ name }) => name), auditRun: createAuditRun() },
     {
-      service,
-      rails: rails.map(({ name }) => name),
-      operator: currentOperator(`console ${service.newId().slice(-8)}`),
-      auditRun: createAuditRun(),
+      access: createLocalAccess(session, actor),
+      onError: (error) => report(`A page failed: ${String(error)}`, { failed: String(error) }),
     },
-    { session, onError: (error) => report(`A page failed: ${String(error)}`, { failed: String(error) }) },
   )
   const address = { host, port: parseWholeNumber('port', options.port ?? '0') }
   const url = await app.listen(address).catch((error) => {

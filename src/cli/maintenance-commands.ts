@@ -15,7 +15,7 @@ import { parseReason, recordAction } from '../modules/operators/record-action.ts
 import type { Service } from '../operations/context.ts'
 import { createService } from '../operations/context.ts'
 import type { Command, CommandRuntime, CommandTable, OptionValues } from './command.ts'
-import { currentOperator, wordAt } from './command.ts'
+import { currentActor, wordAt } from './command.ts'
 import type { Progress } from './output.ts'
 
 export const auditCommand: Command = {
@@ -194,7 +194,7 @@ async function requireConsistentBackup({ url, backup, reason, mode, progress }: 
 
 function logRestore(service: Service, { backup, reason }: { backup: string; reason: string | null }): Promise<void> {
   const action = {
-    ...currentOperator('command'),
+    ...currentActor('command'),
     action: 'restore',
     subject: backup,
     reason,

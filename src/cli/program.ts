@@ -36,7 +36,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Prices and assets:': ['rate', 'fee', 'asset'],
   'Books:': ['audit', 'export'],
   'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
-  'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console'],
+  'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console', 'operator'],
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }
 

@@ -13,7 +13,7 @@ import { parseReason, readOnlyService, recordAction } from '../modules/operators
 import type { Service } from '../operations/context.ts'
 import { createService } from '../operations/context.ts'
 import type { Command, CommandRuntime } from './command.ts'
-import { currentOperator, fieldNamesOf } from './command.ts'
+import { currentActor, fieldNamesOf } from './command.ts'
 import { commands } from './commands.ts'
 import { escapeControlCharacters } from './format-cell.ts'
 import { formatText } from './format-text.ts'
@@ -140,7 +140,7 @@ async function runOnDatabase(
       if (cli.streams?.output.isTTY) progress.end()
       return writeText(text)
     }
-    const runtime = { report, write, signal, rails: config.rails, progress }
+    const runtime = { report, write, signal, rails: config.rails, console: config.console, progress }
     return await runWithOperatorLog(service, command, commandLine, runtime)
   } finally {
     clearInterval(keepAlive)
@@ -166,7 +166,7 @@ async function runWithOperatorLog(
   if (reason === null && changes.movesMoney && service.mode === 'live') throw missingReasonError()
   const isSubjectTheOnlyWord = words.length === 1 && typeof subject === 'string'
   const details = { ...otherOptions, ...(words.length > 0 && !isSubjectTheOnlyWord && { words: words.join(' ') }) }
-  const row = { formId: null, ...currentOperator('command'), action: name, subject, reason, details }
+  const row = { formId: null, ...currentActor('command'), action: name, subject, reason, details }
   return recordAction(service, row, (recording) => run(recording, words, options, runtime))
 }
 

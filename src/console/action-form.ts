@@ -6,8 +6,8 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { booleanAttribute } from './components.ts'
 import type { ConsoleContext, ConsolePage, FormValues } from './console-page.ts'
-import type { LoginSession } from './login-session.ts'
-import { verifyCsrfToken } from './login-session.ts'
+import type { ConsoleSession } from './console-session.ts'
+import { verifyCsrfToken } from './console-session.ts'
 
 /** A form whose action was rejected, with its values. */
 export type RejectedForm = {
@@ -135,7 +135,7 @@ export type ActionOutcome =
 /** Runs the action of a submitted form, once however often the form is sent. Other errors than domain errors propagate. */
 export async function runSubmittedAction(
   console: ConsoleContext,
-  session: LoginSession,
+  session: ConsoleSession,
   { actions = [] }: ConsolePage,
   { path, params, values }: SubmittedForm,
 ): Promise<ActionOutcome> {
@@ -144,7 +144,9 @@ export async function runSubmittedAction(
   const formId = verifyCsrfToken(session, csrfToken, { path, action: name, target })
   if (!action || formId === null) return 'forged'
   try {
-    return { done: { formId, secret: await performAction(console, action, { formId, params, target, values }) } }
+    return {
+      done: { formId, secret: await performAction(console, session, action, { formId, params, target, values }) },
+    }
   } catch (error) {
     if (error instanceof AlreadyDoneError) return { done: { formId, secret: null } }
     if (error instanceof DomainError) return { rejected: { action: name, target, values, error } }
@@ -155,7 +157,8 @@ export async function runSubmittedAction(
 type VerifiedForm = Omit<SubmittedForm, 'path'> & { readonly formId: string; readonly target: string }
 
 async function performAction(
-  { service, operator }: ConsoleContext,
+  { service }: ConsoleContext,
+  { actor }: ConsoleSession,
   action: ActionDeclaration,
   { formId, params, target, values: sent }: VerifiedForm,
 ): Promise<RevealedSecret | null> {
@@ -173,7 +176,7 @@ async function performAction(
     ...Object.fromEntries(fields.filter(({ text }) => text !== '').map(({ field, text }) => [field.name, text])),
     ...(target !== '' && target !== subject && { target }),
   }
-  const row = { formId, ...operator, action: action.name, subject, reason, details }
+  const row = { formId, ...actor, action: action.name, subject, reason, details }
   const result = await recordAction(service, row, (recording) => action.run(recording, values))
   if (action.secret === undefined) return null
   const { name, field, advice } = action.secret

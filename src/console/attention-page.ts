@@ -52,7 +52,7 @@ export function attentionPayoutsTable({ urlFor }: PageRequest, items: AttentionI
   return table('Payouts that need attention', columns, rows, 'No payout needs attention.')
 }
 
-async function attentionDepositsTable({ service, actionForm, urlFor }: PageRequest): Promise<Html> {
+async function attentionDepositsTable({ service, session, actionForm, urlFor }: PageRequest): Promise<Html> {
   const deposits = await listDepositAttention(service, { limit: maxDeposits })
   const rows = deposits.map((deposit) => [
     idElement(deposit.reference),
@@ -63,7 +63,15 @@ async function attentionDepositsTable({ service, actionForm, urlFor }: PageReque
     shortIdLink(urlFor(`/wallets/${deposit.walletId}`), deposit.walletId),
     actionForm(resolveDepositAction, deposit.reference),
   ])
-  const columns = ['Deposit', 'Seen', numberColumn('Amount'), 'Network', 'Cause', 'Wallet', 'Actions']
+  const columns = [
+    'Deposit',
+    'Seen',
+    numberColumn('Amount'),
+    'Network',
+    'Cause',
+    'Wallet',
+    session.can('act') && 'Actions',
+  ]
   const more =
     deposits.length === maxDeposits ? html`<p class="faint">These are the oldest ${maxDeposits}.</p>` : html``
   return html`${table('Deposits that need attention', columns, rows, 'No deposit needs attention.')}${more}`

@@ -68,16 +68,20 @@ type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 /**
  * Renders a table, which narrow screens show as a list of cards; the roles keep it a table for screen readers.
  *
+ * @param columns a column that is `false` is left out with its cells: `session.can('act') && 'Actions'`
  * @param empty replaces a table without rows
  */
 export function table(
   caption: string,
-  columns: readonly ConsoleColumn[],
-  rows: readonly (readonly Html[])[],
+  columns: readonly (ConsoleColumn | false)[],
+  allRows: readonly (readonly Html[])[],
   empty: string,
 ): Html {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>\n`
-  const named = columns.map((column) => (typeof column === 'string' ? { name: column, isNumber: false } : column))
+  if (allRows.length === 0) return html`<p class="empty">${empty}</p>\n`
+  const rows = allRows.map((row) => row.filter((_, place) => columns[place] !== false))
+  const named = columns
+    .filter((column) => column !== false)
+    .map((column) => (typeof column === 'string' ? { name: column, isNumber: false } : column))
   return html`<table role="table"><caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${named.map(
     ({ name, isNumber }) => html`<th role="columnheader" scope="col"${numberClass(isNumber)}>${name}</th>`,

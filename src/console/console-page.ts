@@ -2,9 +2,9 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
-import type { Operator } from '../modules/operators/record-action.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
+import type { ConsoleSession } from './console-session.ts'
 
 /** The fields of a query or a form by name; several values of one are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
@@ -12,17 +12,17 @@ export type FormValues = Readonly<Record<string, string>>
 export type ConsoleContext = {
   readonly service: Service
   readonly rails: readonly string[]
-  readonly operator: Operator
   readonly auditRun: AuditRun
 }
 
 /** A request for a page, whose `path` is relative to the console's base path. */
 export type PageRequest = ConsoleContext & {
+  readonly session: ConsoleSession
   readonly path: string
   readonly params: FormValues
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
-  /** Renders the form of an action; `target` has the values of the action's `rowFields`. */
+  /** Renders the form of an action, and nothing for the role `look`; `target` has the values of the action's `rowFields`. */
   readonly actionForm: (action: ActionDeclaration, target?: string) => Html
   readonly onDemandButton: () => Html
 }

@@ -21,6 +21,13 @@ header nav ul { display: flex; flex-wrap: wrap; gap: .1rem .2rem; margin: 0; pad
 header nav a { display: block; padding: .3rem .55rem; border-radius: 5px; color: var(--ink) }
 header nav a:hover { background: var(--code) }
 header nav a[aria-current] { background: var(--accent); color: var(--paper); font-weight: 600 }
+.operator { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; margin-left: auto; font-size: .86rem }
+.operator button { padding: .15rem .55rem }
+main.entrance { max-width: 30rem }
+.entrance form { display: grid; gap: .9rem; margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
+.entrance label { font-weight: 600 }
+.entrance small { font-weight: 400; color: var(--faint) }
+.entrance button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
 main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
 main:focus { outline: none }
 h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }

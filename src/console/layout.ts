@@ -1,8 +1,11 @@
+import type { OperatorRole } from '../modules/operators/operator.ts'
 import type { Mode } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { renderHtmlDocument } from '../server/pages/page-layout.ts'
+import { timeElement } from './components.ts'
 import type { PageContent } from './console-page.ts'
+import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 
 const navigationLinks = [
@@ -21,7 +24,7 @@ type PageFrame = {
   readonly mode: Mode
   readonly path: string
   readonly urlFor: (path: string) => string
-  readonly operator: string
+  readonly session: ConsoleSession
   /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
   readonly endSessionForm: Html
@@ -32,7 +35,7 @@ const modeLabels: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real
 /** Renders a page with header, navigation, notice and footer. */
 export function renderConsolePage(
   { title, body }: PageContent,
-  { mode, path, urlFor, operator, notice, endSessionForm }: PageFrame,
+  { mode, path, urlFor, session, notice, endSessionForm }: PageFrame,
 ): string {
   return renderPage(
     title,
@@ -42,12 +45,28 @@ export function renderConsolePage(
 <span class="mode ${mode}">${modeLabels[mode]}</span>
 <nav aria-label="Pages"><ul>
 ${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
-</header>
+${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}</header>
 <main id="main" tabindex="-1">
 ${notice}<h1>${title}</h1>
 ${body}</main>
-<footer><span>All times in UTC. Your actions are logged under the name ${operator}.</span>${endSessionForm}</footer>`,
+<footer><span>All times in UTC. ${session.can('act') ? html`Your actions are logged under the name ${session.actor.operator}.` : ''}</span>${session.signIn === null ? endSessionForm : ''}</footer>`,
   )
+}
+
+const roleLabels: Record<OperatorRole, string> = { look: 'may look', act: 'may act' }
+
+/** Shows the previous sign-in, so that the operator notices a foreign one. */
+function operatorSection(
+  { actor, role }: ConsoleSession,
+  { previous }: NonNullable<ConsoleSession['signIn']>,
+  endSessionForm: Html,
+): Html {
+  const lastSignIn =
+    previous === null
+      ? html`first sign-in`
+      : html`last sign-in ${timeElement(previous.at)} from ${previous.address || 'an unknown address'}`
+  return html`<section class="operator" aria-label="Operator"><span><strong>${actor.operator}</strong> ${roleLabels[role]} <span class="faint">${lastSignIn}</span></span>${endSessionForm}</section>
+`
 }
 
 function currentPageAttribute(target: string, path: string): Html {
@@ -60,6 +79,6 @@ export function renderBarePage(title: string, text: string): string {
   return renderPage(title, html`<main id="main"><h1>${title}</h1><p>${text}</p></main>`)
 }
 
-function renderPage(title: string, body: Html): string {
+export function renderPage(title: string, body: Html): string {
   return renderHtmlDocument({ title: `${title} · payout-gateway console`, style: consoleStyle, hasScript: false }, body)
 }

@@ -54,7 +54,7 @@ ${await operatorActionsOn(service, merchant.id)}`,
   },
 }
 
-async function apiKeysTable({ service, actionForm }: PageRequest, merchantId: string): Promise<Html> {
+async function apiKeysTable({ service, session, actionForm }: PageRequest, merchantId: string): Promise<Html> {
   const now = timestamp(service.now())
   const keyStatus = ({ revokedAt, expiresAt }: ApiKeySummary) =>
     revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
@@ -73,7 +73,16 @@ async function apiKeysTable({ service, actionForm }: PageRequest, merchantId: st
     valueOrEmpty(key.networks?.join(', ')),
     keyStatus(key) === 'live' ? actionForm(revokeKeyAction, key.id) : emptyValue,
   ])
-  const columns = ['Key', 'State', 'Scopes', 'Created', 'Last used', 'Ends or ended', 'From', 'Actions']
+  const columns = [
+    'Key',
+    'State',
+    'Scopes',
+    'Created',
+    'Last used',
+    'Ends or ended',
+    'From',
+    session.can('act') && 'Actions',
+  ]
   const more =
     keys.length > shownKeys.length
       ? html`<p class="faint">${keys.length - shownKeys.length} more have ended.</p>`

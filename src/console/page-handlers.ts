@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import { DomainError } from '../core/errors.ts'
 import { parseUuid } from '../core/ids-and-clock.ts'
@@ -8,12 +8,18 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { RejectedForm, RevealedSecret } from './action-form.ts'
 import { actionForm, formNameOf, runSubmittedAction } from './action-form.ts'
+import type { ConsoleAccess } from './console-access.ts'
 import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageRequest } from './console-page.ts'
+import type { ConsoleSession } from './console-session.ts'
+import { createCsrfToken, verifyCsrfToken } from './console-session.ts'
 import { renderBarePage, renderConsolePage } from './layout.ts'
-import type { LoginSession } from './login-session.ts'
-import { createCsrfToken, verifyCsrfToken } from './login-session.ts'
 
-type PageRoute = { readonly console: ConsoleContext; readonly session: LoginSession; readonly page: ConsolePage }
+type PageRoute = {
+  readonly console: ConsoleContext
+  readonly access: ConsoleAccess
+  readonly session: ConsoleSession
+  readonly page: ConsolePage
+}
 
 export async function handlePageGet(
   route: PageRoute,
@@ -34,12 +40,13 @@ export async function handlePagePost(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { console, session, page } = route
-  const path = pagePathOf(session, request)
+  const { console, access, session, page } = route
+  if (!session.can('act')) return sendPage({ ...route, page: forbiddenPage }, request, reply, noState)
+  const path = pagePathOf(access, request)
   const values = (request.body ?? {}) as FormValues
   if (isOnDemandForm(route, path, values)) {
     await page.onDemand?.run(readOnlyConsole(console))
-    return reply.redirect(`${session.basePath}${path}`, 303)
+    return reply.redirect(`${access.basePath}${path}`, 303)
   }
   const params = request.params as FormValues
   const outcome = await runSubmittedAction(console, session, page, { path, params, values })
@@ -47,14 +54,14 @@ export async function handlePagePost(
   if ('rejected' in outcome) return sendPage(route, request, reply, { notice: html``, ...outcome })
   const { formId, secret } = outcome.done
   if (secret !== null) return sendPage(route, request, reply, { notice: secretNotice(secret), rejected: null })
-  return reply.redirect(`${session.basePath}${path}?done=${formId}`, 303)
+  return reply.redirect(`${access.basePath}${path}?done=${formId}`, 303)
 }
 
 const onDemandActionName = 'look'
 const onDemandPurpose = (path: string) => ({ path, action: onDemandActionName, target: '' })
 
 function isOnDemandForm(
-  { session, page }: PageRoute,
+  { session, page }: Pick<PageRoute, 'session' | 'page'>,
   path: string,
   { _action: action, _form: csrfToken = '' }: FormValues,
 ): boolean {
@@ -74,27 +81,40 @@ function readOnlyConsole(console: ConsoleContext): ConsoleContext {
   return { ...console, service: readOnlyService(console.service, 'a page of the console') }
 }
 
+/** Answers every form of an operator whose role is `look`. */
+const forbiddenPage: ConsolePage = {
+  path: '',
+  render: async () => {
+    const text = 'Your role is look: you can open every page and perform no action, so nothing was done.'
+    throw new DomainError('INSUFFICIENT_SCOPE', text)
+  },
+}
+
 type PageState = { readonly notice: Html; readonly rejected: RejectedForm | null }
 
+const noState: PageState = { notice: html``, rejected: null }
+
 async function sendPage(
-  { console, session, page }: PageRoute,
+  { console, access, session, page }: PageRoute,
   request: FastifyRequest,
   reply: FastifyReply,
   { notice, rejected }: PageState,
 ): Promise<FastifyReply> {
-  const path = pagePathOf(session, request)
+  const path = pagePathOf(access, request)
   const { newId } = console.service
   const urlFor: PageRequest['urlFor'] = (target, query = {}) => {
     const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
-    return `${session.basePath}${target}${params.size > 0 ? `?${params}` : ''}`
+    return `${access.basePath}${target}${params.size > 0 ? `?${params}` : ''}`
   }
   const { content, code } = await renderOrExplain(page, {
     ...readOnlyConsole(console),
+    session,
     path,
     params: request.params as FormValues,
     query: queryValues(request.query),
     urlFor,
     actionForm: (action, target = '') => {
+      if (!session.can('act')) return html``
       const name = formNameOf(action)
       return actionForm(action, {
         address: urlFor(path),
@@ -104,16 +124,18 @@ async function sendPage(
       })
     },
     onDemandButton: () =>
-      onDemandForm(page.onDemand?.title ?? '', {
-        address: urlFor(path),
-        csrfToken: createCsrfToken(session, newId(), onDemandPurpose(path)),
-      }),
+      session.can('act')
+        ? onDemandForm(page.onDemand?.title ?? '', {
+            address: urlFor(path),
+            csrfToken: createCsrfToken(session, newId(), onDemandPurpose(path)),
+          })
+        : html``,
   })
   const frame = {
     mode: console.service.mode,
     path,
     urlFor,
-    operator: console.operator.operator,
+    session,
     notice,
     endSessionForm: endSessionForm({ session, urlFor, formId: newId() }),
   }
@@ -148,27 +170,30 @@ function secretNotice({ name, secret, advice }: RevealedSecret): Html {
   return html`<section class="secret" role="status" aria-label="${name}"><strong>${name}, shown this once</strong><code>${secret}</code>${advice}</section>\n`
 }
 
-const endSessionPath = '/end'
+export const endSessionPath = '/end'
 const endSessionPurpose = { path: endSessionPath, action: 'end', target: '' }
 
 type EndSessionFormState = {
-  readonly session: LoginSession
+  readonly session: ConsoleSession
   readonly urlFor: PageRequest['urlFor']
   readonly formId: string
 }
 
 function endSessionForm({ session, urlFor, formId }: EndSessionFormState): Html {
   const csrfToken = createCsrfToken(session, formId, endSessionPurpose)
-  return html`<form method="post" action="${urlFor(endSessionPath)}"><input type="hidden" name="_form" value="${csrfToken}"><button>End the session</button></form>`
+  return html`<form method="post" action="${urlFor(endSessionPath)}"><input type="hidden" name="_form" value="${csrfToken}"><button>${session.signIn === null ? 'End the session' : 'Sign out'}</button></form>`
 }
 
-export function addEndSessionRoute(scope: FastifyInstance, session: LoginSession): void {
-  scope.post(endSessionPath, async ({ body }, reply) => {
-    if (verifyCsrfToken(session, (body as FormValues | undefined)?._form ?? '', endSessionPurpose) === null)
-      return sendInvalidCsrfToken(reply)
-    session.end()
-    return reply.send(renderBarePage('Ended', 'The session is over, and the console with it.'))
-  })
+export function endSession(
+  access: ConsoleAccess,
+  session: ConsoleSession,
+  { body }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (verifyCsrfToken(session, (body as FormValues | undefined)?._form ?? '', endSessionPurpose) === null)
+    return sendInvalidCsrfToken(reply)
+  session.end()
+  return access.sendEnded(reply)
 }
 
 function sendInvalidCsrfToken(reply: FastifyReply): FastifyReply {
@@ -176,7 +201,7 @@ function sendInvalidCsrfToken(reply: FastifyReply): FastifyReply {
   return reply.code(403).send(renderBarePage('Invalid form', text))
 }
 
-function pagePathOf({ basePath }: LoginSession, { url }: FastifyRequest): string {
+function pagePathOf({ basePath }: ConsoleAccess, { url }: FastifyRequest): string {
   return url.split('?', 1)[0]?.slice(basePath.length) || '/'
 }
 

@@ -91,7 +91,8 @@ function payoutFacts({ urlFor }: PageRequest, payout: Payout, { merchant, railOr
   ])
 }
 
-function actionsSection({ actionForm }: PageRequest, { status }: Payout, railOrder: RailOrder | null): Html {
+function actionsSection({ session, actionForm }: PageRequest, { status }: Payout, railOrder: RailOrder | null): Html {
+  if (!session.can('act')) return html``
   const actions = availableActions(status, railOrder)
   if (actions.length === 0) return html`<h2>Actions</h2><p class="empty">No action is possible.</p>`
   return html`<h2>Actions</h2><div class="actions">${actions.map((action) => actionForm(action))}</div>`

@@ -64,7 +64,7 @@ export const allFeesPage: ConsolePage = {
   },
 }
 
-function ratesTable({ actionForm }: PageRequest, items: RateList['items']): Html {
+function ratesTable({ session, actionForm }: PageRequest, items: RateList['items']): Html {
   const rows = items.map(({ fromCode, toCode, rate, effectiveAt, state }) => [
     html`${fromCode} → ${toCode}`,
     html`<span class="money">${rate}</span>`,
@@ -72,10 +72,15 @@ function ratesTable({ actionForm }: PageRequest, items: RateList['items']): Html
     timeElement(effectiveAt),
     state === 'FUTURE' ? actionForm(cancelRateAction, `${fromCode} ${toCode} ${effectiveAt}`) : emptyValue,
   ])
-  return table('Rates', ['Pair', numberColumn('Rate'), 'State', 'Effective at', 'Actions'], rows, 'No rate is set.')
+  return table(
+    'Rates',
+    ['Pair', numberColumn('Rate'), 'State', 'Effective at', session.can('act') && 'Actions'],
+    rows,
+    'No rate is set.',
+  )
 }
 
-function feesTable({ actionForm }: PageRequest, items: FeeList['items']): Html {
+function feesTable({ session, actionForm }: PageRequest, items: FeeList['items']): Html {
   const rows = items.map(({ assetCode, recipientCurrency, flat, percent, deductedFrom, effectiveAt, state }) => [
     html`${assetCode} → ${recipientCurrency}`,
     assetAmount(flat, assetCode),
@@ -92,7 +97,7 @@ function feesTable({ actionForm }: PageRequest, items: FeeList['items']): Html {
     'Deducted from',
     'State',
     'Effective at',
-    'Actions',
+    session.can('act') && 'Actions',
   ]
   return table('Fees', columns, rows, 'No fee is set: payouts are free.')
 }

@@ -8,7 +8,7 @@ import { operatorActionsOn } from './log-page.ts'
 export const railsPage: ConsolePage = {
   path: '/rails',
   actions: [pauseRailAction, resumeRailAction],
-  render: async ({ service, rails, actionForm, query }) => {
+  render: async ({ service, rails, session, actionForm, query }) => {
     const all = await listRails(service, rails)
     const rows = all.map(({ rail, isConfigured, pausedAt, routes, open }) => [
       html`<strong>${rail}</strong>`,
@@ -18,7 +18,14 @@ export const railsPage: ConsolePage = {
       open.length === 0 ? emptyValue : html`${open.join(', ')}`,
       pausedAt === null ? actionForm(pauseRailAction, rail) : actionForm(resumeRailAction, rail),
     ])
-    const columns = ['Rail', 'State', 'Configured', 'Routes (asset, currency, country)', 'Open orders', 'Actions']
+    const columns = [
+      'Rail',
+      'State',
+      'Configured',
+      'Routes (asset, currency, country)',
+      'Open orders',
+      session.can('act') && 'Actions',
+    ]
     return {
       title: 'Rails',
       body: html`${table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.')}${query.rail ? await operatorActionsOn(service, query.rail) : ''}`,

@@ -60,10 +60,11 @@ ${await reversibleDepositsSection(request, context, slice.items)}`,
 
 /** Renders the reversible deposits among the entries, each with its form. */
 async function reversibleDepositsSection(
-  { actionForm }: PageRequest,
+  { session, actionForm }: PageRequest,
   { db, merchantId }: Context,
   items: readonly Entry[],
 ): Promise<Html> {
+  if (!session.can('act')) return html``
   const deposits = items.filter(({ kind, reference }) => kind === 'deposit' && reference !== null)
   const references = deposits.map(({ reference }) => reference ?? '')
   const reversed = new Set(

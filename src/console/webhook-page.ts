@@ -41,7 +41,7 @@ export const webhookPage: ConsolePage = {
     rotateWebhookSecretAction,
   ],
   render: async (request) => {
-    const { service, params, actionForm } = request
+    const { service, session, params, actionForm } = request
     const webhookId = params.webhookId ?? ''
     const context = await createOwnerContext(service, 'webhook', webhookId)
     const endpoint = await getWebhookEndpoint(context, { webhookId })
@@ -52,8 +52,7 @@ export const webhookPage: ConsolePage = {
     return {
       title: 'Webhook endpoint',
       body: html`${endpointFacts(request, endpoint)}
-<h2>Actions</h2>
-<div class="actions">${actions.map((action) => actionForm(action))}</div>
+${session.can('act') ? html`<h2>Actions</h2>\n<div class="actions">${actions.map((action) => actionForm(action))}</div>` : ''}
 <h2>Deliveries</h2>
 ${await endpointDeliveriesTable(request, context, isEnabled)}
 ${await operatorActionsOn(service, endpoint.id)}`,
@@ -82,7 +81,7 @@ function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint): Html
 }
 
 async function endpointDeliveriesTable(request: PageRequest, context: Context, isEnabled: boolean): Promise<Html> {
-  const { query, params, actionForm } = request
+  const { query, session, params, actionForm } = request
   const { items, next } = await listWebhookDeliveries(context, {
     webhookId: params.webhookId ?? '',
     status: (query.status || undefined) as WebhookDelivery['status'] | undefined,
@@ -97,7 +96,7 @@ async function endpointDeliveriesTable(request: PageRequest, context: Context, i
       ? actionForm(replayEventAction, eventId({ ...delivery, time: delivery.eventTime }))
       : html`Enable the endpoint first.`,
   ])
-  const columns = ['Event', 'Status', 'Attempts', 'Next attempt', 'Actions']
+  const columns = ['Event', 'Status', 'Attempts', 'Next attempt', session.can('act') && 'Actions']
   return html`${filterForm(request, [{ name: 'status', label: 'Status', options: deliveryStatuses.map((each) => [each, each]) }])}
 ${table('Deliveries', columns, rows, 'There are no deliveries, or they are no longer kept.')}${pager(request, { older: next === null ? null : { before: String(next) } })}`
 }

@@ -23,7 +23,7 @@ import {
 } from 'kysely'
 import { DomainError } from '../core/errors.ts'
 import type { CustomerTable, StatementVerb } from './customer-tables.ts'
-import { customerTables, selectCustomerRows } from './customer-tables.ts'
+import { customerTables, operatorTables, selectCustomerRows } from './customer-tables.ts'
 import type { Database } from './database.ts'
 import { merchantTables, merchantTablesIn } from './merchant-scope.ts'
 import type { DeferredUpdate, DeferredValues, Query, Reader, Tx } from './query.ts'
@@ -68,7 +68,7 @@ function scopeReader(reader: Reader, customerId: string, access: QueryAccess): R
     for (const ownerParam of scoped.ownerParams) {
       if ((params as Record<string, unknown>)[ownerParam] !== customerId) throw customerMismatch()
     }
-    if (query.scope === 'shared') return reader.execute(query, params)
+    if (query.scope === 'shared') return reader.execute(scoped.query, params)
     return reader.execute(scoped.query, { ...params, theCustomer: customerId } satisfies object)
   }
   return { execute, customerId }
@@ -93,8 +93,9 @@ const undeclaredTable: CustomerTable = { rows: 'none' }
 
 type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
+/** All tables of merchants and of operators, by their names in the database. */
 const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
-  merchantTables.map((name) => {
+  [...merchantTables, ...operatorTables.map(snakeCase)].map((name) => {
     const table = camelCase(name) as TableName
     const declaration = customerTables[table] ?? undeclaredTable
     return [
@@ -148,7 +149,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
 
   protected override transformInsertQuery(node: InsertQueryNode): InsertQueryNode {
     const name = node.into?.table.identifier.name ?? ''
-    const table = this.#merchantTable(name)
+    const table = this.#scopedTable(name)
     if (table) {
       const replaces = node.replace || node.orAction || node.onDuplicateKey
       const verbs: StatementVerb[] = replaces
@@ -168,7 +169,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
 
   protected override transformRaw(node: RawNode): RawNode {
     const closedTables = merchantTablesIn(compileRaw(node).sql).filter((name) => {
-      const table = this.#merchantTable(name)
+      const table = this.#scopedTable(name)
       return table && !this.#isMerchantWide(table, 'select')
     })
     if (closedTables.length > 0) throw new Error(`raw SQL reads ${closedTables.join(' and ')} in customer scope`)
@@ -177,7 +178,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
 
   #restrict(source: OperationNode): OperationNode {
     const name = tableNameOf(source)
-    const table = name === null ? undefined : this.#merchantTable(name)
+    const table = name === null ? undefined : this.#scopedTable(name)
     if (!table || this.#isMerchantWide(table, 'select')) return source
     this.hasChanged = true
     return AliasNode.create(
@@ -194,7 +195,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
     if (!target || !TableNode.is(target)) {
       throw new Error('in customer scope a statement changes one table, without an alias')
     }
-    const table = this.#merchantTable(target.table.identifier.name)
+    const table = this.#scopedTable(target.table.identifier.name)
     if (!table || this.#isMerchantWide(table, verb)) return node
     this.hasChanged = true
     const condition = (table.customerRows.where as WhereNode).where
@@ -202,9 +203,9 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
     return { ...node, where }
   }
 
-  #merchantTable(name: string): ScopedTable | undefined {
+  #scopedTable(name: string): ScopedTable | undefined {
     const table = scopedTables.get(name)
-    if (table) this.hasMerchantTable = true
+    if (table && merchantTables.includes(name)) this.hasMerchantTable = true
     return table
   }
 

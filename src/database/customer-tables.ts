@@ -135,6 +135,10 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
+/** Tables of no merchant that are about the installation's operators. They are closed to a client token of a customer too. */
+export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
+
+/** Returns the query for the customer's rows of a table. */
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
   // Kysely's types require a single table.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')

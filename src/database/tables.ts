@@ -423,6 +423,16 @@ export const tables = {
     reason: nullable(text()),
     details: json<Readonly<Record<string, unknown>>>(),
   },
+  operators: {
+    id: uuid(),
+    name: text(),
+    role: text<'look' | 'act'>(),
+    passwordHash: nullable(text()),
+    linkHash: nullable(text()),
+    linkExpiresAt: nullable(timestamp()),
+    revision: integer(),
+    createdAt: timestamp(),
+  },
 } as const
 
 /** Views, for operators and the audit. */

@@ -26,6 +26,7 @@ const defaults: Config = {
   backupKeep: 7,
   rails: [],
   pausedRails: [],
+  console: null,
 }
 
 /** The tracing defaults if only a collector is configured. */
@@ -38,6 +39,9 @@ const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
 /** A valid RAIL_SECRET_<NAME>. */
 const secret = (byte: number) => `whsec_${key(byte)}`
+
+/** A valid hash of CONSOLE_USERS. */
+const passwordHash = `$argon2id$v=19$m=19456,t=2,p=1$${'c'.repeat(22)}$${'d'.repeat(43)}`
 
 /** Returns the lines of the configuration error. */
 function faultsOf(environment: NodeJS.ProcessEnv): string[] {
@@ -81,6 +85,10 @@ test('readConfig treats an empty variable as absent', () => {
     BACKUP_KEEP: '',
     RAILS: '',
     RAIL_PAUSE: '',
+    CONSOLE_PORT: '',
+    CONSOLE_HOST: '',
+    CONSOLE_URL: '',
+    CONSOLE_USERS: '',
   }
 
   expect(readConfig(empty)).toEqual(defaults)
@@ -115,6 +123,10 @@ test('readConfig reads every variable', () => {
     RAIL_SECRET_FIRST_BANK: `${secret(1)}, ${secret(2)}`,
     RAIL_SECRET_OTHER: secret(3),
     RAIL_PAUSE: 'other',
+    CONSOLE_PORT: '4100',
+    CONSOLE_HOST: '0.0.0.0',
+    CONSOLE_URL: 'https://Console.example.com:443/',
+    CONSOLE_USERS: `ada:act:${passwordHash}\n Ben@Example.com:look:${passwordHash}`,
   }
 
   expect(readConfig(environment)).toEqual({
@@ -142,6 +154,13 @@ test('readConfig reads every variable', () => {
       { name: 'other', url: 'https://other.example', secrets: [secret(3)] },
     ],
     pausedRails: ['other'],
+    console: {
+      ...{ host: '0.0.0.0', port: 4100, url: 'https://console.example.com' },
+      operators: [
+        { name: 'ada', role: 'act', passwordHash },
+        { name: 'ben@example.com', role: 'look', passwordHash },
+      ],
+    },
   })
 })
 
@@ -256,6 +275,77 @@ test('all invalid values are reported together', () => {
     '  RATE_LIMIT must be off or a whole number from 1 to 1000000',
     `  CORS_ORIGINS must be ${corsOriginsFormat}`,
   ])
+})
+
+describe('the console', () => {
+  test.each([
+    [{ CONSOLE_PORT: 'off', CONSOLE_URL: 'https://console.example.com' }, null],
+    [{ CONSOLE_PORT: '4100' }, { host: '127.0.0.1', url: 'http://127.0.0.1:4100' }],
+    [
+      { CONSOLE_PORT: '4100', CONSOLE_HOST: '::1' },
+      { host: '::1', url: 'http://[::1]:4100' },
+    ],
+    [
+      { CONSOLE_PORT: '4100', CONSOLE_HOST: '0.0.0.0', CONSOLE_URL: 'http://localhost:4200' },
+      { host: '0.0.0.0', url: 'http://localhost:4200' },
+    ],
+  ])('%j is allowed', (environment, expected) => {
+    const { console } = readConfig(environment)
+    expect(console).toEqual(expected && { ...expected, port: 4100, operators: [] })
+  })
+
+  const addressRule =
+    'must be the address of the console in browsers, such as https://console.example.com, without a path; http:// only for localhost'
+
+  test.each([
+    ...['0', '65536', 'on', '4100.5', ' 4100'].map((value) => [
+      'CONSOLE_PORT',
+      value,
+      'must be off or a whole number from 1 to 65535',
+    ]),
+    ...[
+      'console.example.com',
+      'http://console.example.com',
+      'https://console.example.com/path',
+      'https://a@b',
+      'ftp://x',
+      'https://x?a',
+      'http://127.0.0.1.example',
+    ].map((value) => ['CONSOLE_URL', value, addressRule]),
+  ])('%s=%s is rejected', (name, value, rule) => {
+    expect(faultsOf({ [name]: value })).toContain(`  ${name} ${rule}`)
+  })
+
+  test('another host than this machine needs the address that browsers use', () => {
+    const message =
+      '  CONSOLE_URL must be set if CONSOLE_HOST is not this machine: the console answers under that address only'
+    expect(faultsOf({ CONSOLE_PORT: '4100', CONSOLE_HOST: '0.0.0.0' }).slice(1)).toEqual([message])
+  })
+
+  test.each([
+    'ada',
+    'ada:act',
+    `ada:write:${passwordHash}`,
+    `ada act:${passwordHash}`,
+    `a/b:act:${passwordHash}`,
+    `ada:act:${passwordHash}:more`,
+    'ada:act:geheim',
+    `ada:act:${passwordHash.replace('m=19456', 'm=4096')}`,
+    `ada:act:${passwordHash.replace('t=2', 't=20')}`,
+    `ada:act:${passwordHash.replace('argon2id', 'argon2i')}`,
+  ])('CONSOLE_USERS=%s is rejected and not shown', (CONSOLE_USERS) => {
+    const faults = faultsOf({ CONSOLE_USERS })
+    expect(faults).toEqual([
+      'The configuration is wrong:',
+      '  CONSOLE_USERS must be <name>:<look or act>:<hash>, separated by spaces or new lines, with hashes $argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>: the command `operator password` makes one',
+    ])
+    expect(faults.join()).not.toMatch(/geheim|ddd/)
+  })
+
+  test('CONSOLE_USERS names each operator once', () => {
+    const CONSOLE_USERS = `ada:act:${passwordHash} ADA:look:${passwordHash}`
+    expect(faultsOf({ CONSOLE_USERS }).slice(1)).toEqual(['  CONSOLE_USERS must name each operator once'])
+  })
 })
 
 describe('rails', () => {

@@ -248,7 +248,14 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
 async function trigger(app: App, type: string): Promise<Said> {
   const { trigger: command } = commands
   if (command === undefined || !('run' in command)) throw new Error('there is no such command')
-  const idle = { report: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [], progress: noProgress }
+  const idle = {
+    report: () => {},
+    write: async () => {},
+    signal: AbortSignal.abort(),
+    rails: [],
+    console: null,
+    progress: noProgress,
+  }
   const service = { ...app.service, secrets: testSecrets }
   return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }

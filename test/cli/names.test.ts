@@ -54,6 +54,7 @@ async function refusalBy(
       write: async () => {},
       signal: AbortSignal.abort(),
       rails: [{ name: junk, url: '', secrets: [] }],
+      console: { host: '127.0.0.1', port: 4100, url: 'http://127.0.0.1:4100', operators: [] },
       progress: noProgress,
     }
     if ('run' in command) await command.run(service, words.map(givenFor), Object.fromEntries(given), going)

@@ -26,6 +26,7 @@ async function start(engine: 'sqlite' | 'postgres') {
   const place = await createEmptyInstallation({
     DATABASE_URL: app.url,
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+    CONSOLE_PORT: '4100',
   })
   const context = app.context()
   const wallet = await app.wallet({ network: 'erc20', balance: '1000' })
@@ -135,6 +136,12 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   fill: () => ['--merchants', '1', '--customers', '2', '--methods', '2', '--wallets', '1', '--payouts', '3'],
   audit: () => [],
   migrate: () => [],
+  'operator create': () => ['ada', '--role', 'look'],
+  'operator list': () => [],
+  'operator link': () => ['ada'],
+  'operator role': () => ['ada', 'act'],
+  'operator remove': () => ['ada'],
+  'operator password': () => [],
 }
 
 describe.each(everyEngine)('the operator log on %s', (engine) => {

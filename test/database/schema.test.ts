@@ -24,6 +24,7 @@ const tablesOfNoMerchant = [
   'merchant_clocks',
   'trusted_documents',
   'operator_actions',
+  'operators',
 ]
 
 const typeOfKind: Record<ColumnKind, string> = {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
+import { listOperatorActions } from '../../src/modules/operators/list-operator-actions.ts'
+import { createOperator } from '../../src/modules/operators/manage-operators.ts'
 import { bodyLimitBytes } from '../../src/server/http/http-errors.ts'
+import { openOperatorConsole } from '../console/support/open-operator-console.ts'
+import { startApp } from '../support/app.ts'
 import { payoutBody } from '../support/bodies.ts'
 import { cli, createDemoInstallation, startService } from '../support/process.ts'
 import type { Front } from './support/fronts.ts'
@@ -23,10 +27,15 @@ if (isLeftOut) {
   process.stderr.write('Debian has them: apt-get install nginx-light caddy\n\n')
 }
 
-const fronts: readonly (readonly [name: string, start: (upstream: number) => Promise<Front>])[] = [
-  ['nginx as Debian ships it', startPlainNginx],
+type StartFront = (upstream: number, consoleUpstream?: number) => Promise<Front>
+
+const shippedFronts: readonly (readonly [name: string, start: StartFront])[] = [
   ['nginx by deploy/nginx.conf', startShippedNginx],
   ['Caddy by deploy/Caddyfile', startShippedCaddy],
+]
+const fronts: readonly (readonly [name: string, start: (upstream: number) => Promise<Front>])[] = [
+  ['nginx as Debian ships it', startPlainNginx],
+  ...shippedFronts,
 ]
 
 const key = { 'x-api-key': demoApiKey }
@@ -138,28 +147,74 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     })
   })
 
-  // The minimal nginx site forwards no client address.
-  test.each(fronts.slice(1))(
-    '%s: TRUST_PROXY determines the client address despite forged headers',
+  test.each(shippedFronts)(
+    '%s: an operator signs in to the console, acts, and is slowed down by address',
     async (_, start) => {
-      const { place, front } = await startBehind(start)
-      const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
-      const terms = ['--networks', '127.0.0.7', '--scopes', 'read']
-      const created = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
-      const { apiKey } = created.json() as { apiKey: string }
-      const statusFrom = async (from: string, forwarded?: string) => {
-        const headers = { 'x-api-key': apiKey, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) }
-        return (await answerTo(front, '/api/customers', { headers, from })).status
-      }
+      const [app, url] = [await startApp('sqlite'), 'https://console.localhost']
+      const console = await openOperatorConsole(app, { url })
+      const front = await start(9, console.port)
+      const { token } = await createOperator(app.service, { name: 'ada', role: 'act' })
+      const send = (
+        path: string,
+        fields: Record<string, string> | null,
+        headers: Record<string, string> = {},
+        from = '127.0.0.7',
+      ) =>
+        answerTo(front, path, {
+          method: fields === null ? 'GET' : 'POST',
+          headers: {
+            ...{ host: 'console.localhost', 'sec-fetch-site': 'same-origin' },
+            ...(fields && { origin: url, 'content-type': 'application/x-www-form-urlencoded' }),
+            ...headers,
+          },
+          ...(fields && { body: new URLSearchParams(fields).toString() }),
+          from,
+        })
 
-      expect(await statusFrom('127.0.0.7')).toBe(200)
-      expect(await statusFrom('127.0.0.8')).toBe(403)
-      for (const forged of ['127.0.0.7', '127.0.0.1, 127.0.0.7', '127.0.0.7, 127.0.0.1']) {
-        expect(await statusFrom('127.0.0.8', forged)).toBe(403)
-        expect(await statusFrom('127.0.0.7', forged)).toBe(200)
-      }
+      const entered = await send('/link', { token, password: 'a long enough password' })
+      const [set = ''] = entered.headers['set-cookie'] ?? []
+      expect([entered.status, set]).toEqual([
+        303,
+        expect.stringMatching(/^__Host-.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/),
+      ])
+      const cookie = set.split(';')[0] ?? ''
+      const page = await send('/rails', null, { cookie })
+      const [, form = ''] = /name="_action" value="rail pause">.*?name="_form" value="([^"]*)"/.exec(page.body) ?? []
+      const fields = { _action: 'rail pause', _target: 'sandbox', _form: form, reason: 'maintenance' }
+      expect((await send('/rails', fields, { cookie, origin: 'https://localhost' })).status).toBe(403)
+      expect((await send('/rails', fields, { cookie })).status).toBe(303)
+
+      const guess = (from: string, name: string) =>
+        send('/sign-in', { name, password: 'wrong' }, { 'x-forwarded-for': '198.51.100.1' }, from)
+      for (let count = 0; count < 20; count++) expect((await guess('127.0.0.7', `name-${count}`)).status).toBe(403)
+      expect((await guess('127.0.0.7', 'one-more')).status).toBe(429)
+      expect((await guess('127.0.0.8', 'one-more')).status).toBe(403)
+      expect((await listOperatorActions(app.service, {})).items).toMatchObject([
+        { action: 'rail pause', operator: 'ada' },
+        { action: 'console sign-in', operator: 'ada', details: { address: '127.0.0.7' } },
+      ])
     },
   )
+
+  // The minimal nginx site forwards no client address.
+  test.each(shippedFronts)('%s: TRUST_PROXY determines the client address despite forged headers', async (_, start) => {
+    const { place, front } = await startBehind(start)
+    const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
+    const terms = ['--networks', '127.0.0.7', '--scopes', 'read']
+    const created = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
+    const { apiKey } = created.json() as { apiKey: string }
+    const statusFrom = async (from: string, forwarded?: string) => {
+      const headers = { 'x-api-key': apiKey, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) }
+      return (await answerTo(front, '/api/customers', { headers, from })).status
+    }
+
+    expect(await statusFrom('127.0.0.7')).toBe(200)
+    expect(await statusFrom('127.0.0.8')).toBe(403)
+    for (const forged of ['127.0.0.7', '127.0.0.1, 127.0.0.7', '127.0.0.7, 127.0.0.1']) {
+      expect(await statusFrom('127.0.0.8', forged)).toBe(403)
+      expect(await statusFrom('127.0.0.7', forged)).toBe(200)
+    }
+  })
 
   test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => {
     const { front } = await startBehind((upstream) =>

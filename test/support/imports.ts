@@ -67,6 +67,10 @@ const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/modules\/(.+\/)?([\w-]+-)?rest\.ts$/
 const inServer = /^src\/(server|console)\//
+/** Who the operators are and what they have done, which no credential of a merchant may reach. */
+const ofOperators =
+  /^src\/modules\/operators\/(operator|manage-operators|sign-in|record-action|list-operator-actions|repository)\.ts$/
+const reachedByCallers = /^src\/(server|rest|graphql)\//
 const inGraphql = /^src\/graphql\/|^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
 const graphqlOfServer = /^src\/server\/(graphql\/[\w-]+|pages\/graphiql-page)\.ts$/
 const statusTable = 'src/core/api/http-status.ts'
@@ -144,6 +148,8 @@ function importsTowardsDatabase({ path, imports }: Source) {
     // A type adds fields to the types of earlier modules, so one GraphQL file may import types from another.
     const isEdge = graphqlFiles.test(path) && graphqlFiles.test(imported)
     if (apiFiles.test(imported) && !apiRegistries.test(path) && !isEdge) return `imports the API file ${imported}`
+    if (ofOperators.test(imported) && (isApiFile || reachedByCallers.test(path)))
+      return `imports ${imported}: nothing about operators is for callers of the APIs`
     const helper = isEdge && names.find((name) => !schemaType.test(name))
     if (helper)
       return `imports ${helper} from the API file ${imported}: code that several API files share belongs in the toolkit`

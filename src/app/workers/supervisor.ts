@@ -9,6 +9,8 @@ import { createWallClock } from '../../core/ids-and-clock.ts'
 import { isSingleWriter, takenOverExitCode } from '../../database/database.ts'
 import { createSharedWindows } from '../../server/http/rate-limit.ts'
 import type { Config } from '../config.ts'
+import type { ConsoleProcess } from '../console-process.ts'
+import { startConsoleProcess } from '../console-process.ts'
 import { createLogger, standardOutput } from '../logger.ts'
 import { findFreePort, requireFreePort } from '../ports.ts'
 import type { BackupSchedule } from '../scheduled-backups.ts'
@@ -81,6 +83,7 @@ export async function supervise(config: Config): Promise<void> {
   let isReady = false
   let isEnding = false
   let backups: BackupSchedule | null = null
+  let consoleProcess: ConsoleProcess | null = null
 
   /** Starts a process, and a replacement whenever it dies. Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
@@ -148,7 +151,7 @@ export async function supervise(config: Config): Promise<void> {
     process.exitCode = code
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
-    await Promise.all([...ending, backups?.stop()])
+    await Promise.all([...ending, backups?.stop(), consoleProcess?.stop()])
     // The writer ends last. It ignores signals, and ends when its channel closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
@@ -167,6 +170,7 @@ export async function supervise(config: Config): Promise<void> {
   isReady = true
   // On PostgreSQL there is no writer process, so the supervisor schedules the backups.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
+  if (!isEnding) consoleProcess = startConsoleProcess(config, logger)
   process.stderr.write(startupMessage as string)
 }
 

@@ -73,4 +73,5 @@ export function parseReason(reason: string): string {
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-export type Operator = Pick<OperatorAction, 'operator' | 'session'>
+/** The author of an action: the name of an operator or of the machine's user, and the session. */
+export type Actor = Pick<OperatorAction, 'operator' | 'session'>

@@ -37,6 +37,11 @@ export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
+/** Whether a proxy received the request without TLS. For rejections only, because any caller can send the header. */
+export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
+  return headers['x-forwarded-proto'] === 'http'
+}
+
 /** Accepts a port, which some proxies add: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []

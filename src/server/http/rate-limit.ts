@@ -35,7 +35,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
 }
 
 /** Returns an IPv4 address, or the /64 network of an IPv6 address, because one caller usually has a whole /64. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
   const [head, tail] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { createConsole } from '../../../src/console/console-host.ts'
 import { createAuditRun } from '../../../src/console/console-page.ts'
+import { createLocalAccess } from '../../../src/console/local-access.ts'
 import { createLoginSession } from '../../../src/console/login-session.ts'
 import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
 import type { App } from '../../support/app.ts'
@@ -16,23 +17,18 @@ export type ConsoleResponse = {
   readonly text: string
 }
 
-/** The console of an app on a port of its own, with what a browser would keep: the session, and the forms of its pages. */
-export async function openConsole(app: App) {
-  const faults: unknown[] = []
-  const entrance = createLoginSession(app.service.now)
-  const host = createConsole(
-    {
-      service: app.service,
-      rails: [],
-      operator: { operator: 'ada', session: 'console test' },
-      auditRun: createAuditRun(),
-    },
-    { session: entrance, onError: (error) => faults.push(error) },
-  )
-  await host.listen({ host: '127.0.0.1', port: 0 })
-  onTestFinished(() => host.close())
-  const { port } = host.server.address() as AddressInfo
-  const origin = `http://127.0.0.1:${port}`
+type ClientOptions = {
+  readonly port: number
+  /** The scheme, host and port that the pages believe to have. */
+  readonly origin: string
+  readonly basePath: string
+  /** Headers of a proxy in front. */
+  readonly headers?: Headers
+}
+
+/** What a browser would keep of one console: the cookie of its session, and the forms of its pages. */
+export function createConsoleClient(app: App, { port, origin, basePath, headers: own = {} }: ClientOptions) {
+  let cookie = ''
 
   /** Sends one request without adding a session; a list of headers alternates names and values. */
   function ask(
@@ -53,30 +49,27 @@ export async function openConsole(app: App) {
     })
   }
 
-  let cookie = ''
-  const own = (): Headers => ({ cookie, 'sec-fetch-site': 'same-origin' })
-  const get = (path: string, headers: Headers = {}) =>
-    ask('GET', `${entrance.basePath}${path}`, { ...own(), ...headers })
+  /** Keeps the cookie of a response, as a browser does. */
+  function keepCookie(answer: ConsoleResponse): ConsoleResponse {
+    const set = answer.headers['set-cookie']
+    if (set !== undefined) cookie = String(set).split(';', 1)[0] ?? ''
+    return answer
+  }
+
+  const sent = (): Headers => ({ ...own, cookie, 'sec-fetch-site': 'same-origin' })
+  const get = (path: string, headers: Headers = {}) => ask('GET', `${basePath}${path}`, { ...sent(), ...headers })
 
   return {
-    entrance,
     origin,
-    faults,
     ask,
     get,
-    link: `/?token=${entrance.linkToken}`,
+    keepCookie,
     session: () => cookie,
-    /** Opens the link; the answer. */
-    async enter(): Promise<ConsoleResponse> {
-      const answer = await ask('GET', `/?token=${entrance.linkToken}`)
-      cookie = String(answer.headers['set-cookie']).split(';', 1)[0] ?? ''
-      return answer
-    },
     /** Sends fields to a page, as a form of it does. */
     post: (path: string, fields: Fields, headers: Headers = {}) => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' }
       const body = new URLSearchParams(fields).toString()
-      return ask('POST', `${entrance.basePath}${path}`, { ...own(), ...type, origin, ...headers }, body)
+      return ask('POST', `${basePath}${path}`, { ...sent(), ...type, origin, ...headers }, body)
     },
     /** The hidden fields of a form as its page has it. */
     async form(path: string, action: string, target = ''): Promise<Fields> {
@@ -95,6 +88,33 @@ export async function openConsole(app: App) {
       const { items } = await listOperatorActions(app.service, { limit: 100 })
       return items.map(({ action, subject, reason, details }) => ({ action, subject, reason, details })).reverse()
     },
+  }
+}
+
+/** The console of an app on a port of its own, for the browser of this machine. */
+export async function openConsole(app: App) {
+  const faults: unknown[] = []
+  const entrance = createLoginSession(app.service.now)
+  const host = createConsole(
+    { service: app.service, rails: [], auditRun: createAuditRun() },
+    {
+      access: createLocalAccess(entrance, { operator: 'ada', session: 'console test' }),
+      onError: (error) => faults.push(error),
+    },
+  )
+  await host.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(() => host.close())
+  const { port } = host.server.address() as AddressInfo
+  const origin = `http://127.0.0.1:${port}`
+  const client = createConsoleClient(app, { port, origin, basePath: entrance.basePath })
+  const link = `/?token=${entrance.linkToken}`
+  return {
+    ...client,
+    entrance,
+    faults,
+    link,
+    /** Opens the link; the answer. */
+    enter: async () => client.keepCookie(await client.ask('GET', link)),
   }
 }
 

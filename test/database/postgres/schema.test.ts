@@ -18,6 +18,7 @@ const shared = [
   'merchants',
   'migrations',
   'operator_actions',
+  'operators',
   'paused_rails',
   'payout_transfers',
   'rail_reports',

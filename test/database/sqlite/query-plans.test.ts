@@ -30,6 +30,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
+  'operators:allOperators': 'lists the few operators of the console',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
   'observability/metrics:processingPayouts':
     'counts orders in progress of some merchants; test/observability/metrics has its plan',
@@ -257,6 +258,7 @@ const tablesOfNoMerchant = [
   'chain_events',
   'trusted_documents',
   'operator_actions',
+  'operators',
 ]
 
 /** Returns whether a step scans a materialized result that an earlier step read by an index. */

@@ -92,6 +92,9 @@ async function startNginx(siteOf: (port: number) => string, isSecure: boolean): 
   return { port, isSecure }
 }
 
+/** The discard port, where nothing listens: the port of the console in tests without one. */
+const unusedPort = 9
+
 /** Starts Debian's nginx with a minimal site for the service and extra directives. */
 export function startPlainNginx(upstream: number, more = ''): Promise<Front> {
   const site = (port: number) =>
@@ -99,7 +102,7 @@ export function startPlainNginx(upstream: number, more = ''): Promise<Front> {
   return startNginx(site, false)
 }
 
-export function startShippedNginx(upstream: number): Promise<Front> {
+export function startShippedNginx(upstream: number, consoleUpstream = unusedPort): Promise<Front> {
   const certificates = '/etc/letsencrypt/live/payouts.example.com'
   const site = (port: number) =>
     replaced(shipped('nginx.conf'), {
@@ -110,15 +113,20 @@ export function startShippedNginx(upstream: number): Promise<Front> {
       'server_name payouts.example.com': 'server_name localhost',
       '/var/log/nginx': 'FOLDER',
       '127.0.0.1:4000': `127.0.0.1:${upstream}`,
+      'server_name console.example.com': 'server_name console.localhost',
+      '127.0.0.1:4100': `127.0.0.1:${consoleUpstream}`,
     })
   return startNginx(site, true)
 }
 
-export async function startShippedCaddy(upstream: number): Promise<Front> {
+export async function startShippedCaddy(upstream: number, consoleUpstream = unusedPort): Promise<Front> {
   const port = await freePort()
+  const listening = '{\n\tbind 127.0.0.1\n\ttls FOLDER/certificate.pem FOLDER/key.pem'
   const site = replaced(shipped('Caddyfile'), {
-    'payouts.example.com {': `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls FOLDER/certificate.pem FOLDER/key.pem`,
+    'payouts.example.com {': `https://localhost:${port} ${listening}`,
     '127.0.0.1:4000': `127.0.0.1:${upstream}`,
+    'console.example.com {': `https://console.localhost:${port} ${listening}`,
+    '127.0.0.1:4100': `127.0.0.1:${consoleUpstream}`,
   })
   const ofTest = '{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n'
   const folder = folderWith({ ...certificates, Caddyfile: ofTest + site })

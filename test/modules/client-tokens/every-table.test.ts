@@ -5,12 +5,13 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { CustomerTable, StatementVerb } from '../../../src/database/customer-tables.ts'
-import { customerTables } from '../../../src/database/customer-tables.ts'
+import { customerTables, operatorTables } from '../../../src/database/customer-tables.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { Reader, Tx } from '../../../src/database/query.ts'
 import { deleteFrom, insertRow, query, selectFrom, statement, updateTable } from '../../../src/database/query.ts'
 import type { TableName } from '../../../src/database/tables.ts'
 import { tables, views } from '../../../src/database/tables.ts'
+import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
@@ -136,6 +137,51 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
         : outcome !== 0 && !/append-only/.test(String(outcome)),
     )
     expect(violations).toEqual([])
+  })
+})
+
+describe.each(everyEngine)('the tables of operators on %s', (engine) => {
+  test('have no rows for a customer’s client token, in reads and in transactions, and accept none', async () => {
+    const { app, ours, others } = await startCustomers(engine)
+    const at = '2026-03-01T12:00:00.000Z'
+    const [id, passwordHash] = [app.service.newId(), 'a hash']
+    const link = { linkHash: null, linkExpiresAt: null }
+    const operator = { id, name: 'ada', role: 'act', passwordHash, ...link, revision: 1, createdAt: at } as const
+    const log = {
+      operator: 'ada',
+      session: 'command',
+      action: 'rail pause',
+      subject: 'bank',
+      reason: null,
+      details: {},
+    }
+    const rows = { operators: operator, operatorActions: { id, formId: null, createdAt: at, ...log } }
+    const { merchantId } = others
+    const { db } = createContext(app.service, merchantId, null, 0, { ...systemCaller, customerId: ours.person })
+    for (const table of operatorTables) {
+      const row: Row = rows[table]
+      const insert = insertRow(table) as unknown as (tx: Tx, row: Row) => unknown
+      const selectAll = query((p: { id: string }) =>
+        selectFrom('operators' as const)
+          .selectAll()
+          .where('id', '=', p.id),
+      )
+      const remove = statement((p: { id: string }) => deleteFrom('operators').where('id', '=', p.id).returning('id'))
+      const rename = statement((p: { id: string }) =>
+        updateTable('operators').set({ name: 'mallory' }).where('id', '=', p.id).returning('id'),
+      )
+      expect([table, await outcomeOf(db, (tx) => insert(tx, row))]).toEqual([table, 'INSUFFICIENT_SCOPE'])
+      await app.db.write(async (tx) => void (await insert(tx, row)))
+      if (table !== 'operators') continue
+      const countRows = async (reader: Reader) => (await selectAll(reader, { id })).length
+      expect([await countRows(app.db), await countRows(db), await db.snapshot(countRows)]).toEqual([1, 0, 0])
+      expect(await outcomeOf(db, countRows)).toBe(0)
+      for (const change of [remove, rename]) {
+        expect(await outcomeOf(db, async (tx) => (await change(tx, { id })).length)).toBe(0)
+      }
+    }
+    expect(await listOperatorActions({ ...app.service, db }, {})).toEqual({ items: [], next: null })
+    expect((await listOperatorActions(app.service, {})).items).toHaveLength(1)
   })
 })
 

@@ -1,0 +1,28 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// The named operators of the console. Those of CONSOLE_USERS are not here.
+export const operators: Migration = {
+  name: '0047-operators',
+  statements: (schema, { uuid, timestamp, table }) => [
+    table(
+      schema
+        .createTable('operators')
+        .addColumn('id', uuid, (c) => c.notNull().primaryKey())
+        .addColumn('name', 'text', (c) => c.notNull())
+        .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('look', 'act')`))
+        // NULL until the operator has chosen one.
+        .addColumn('password_hash', 'text')
+        // The one-time link, if one is valid, and when it expires.
+        .addColumn('link_hash', 'text')
+        .addColumn('link_expires_at', timestamp)
+        // Increases with each change of role or password, which ends all sessions.
+        .addColumn('revision', 'integer', (c) => c.notNull())
+        .addColumn('created_at', timestamp, (c) => c.notNull()),
+    ),
+    // Serves operatorByName.
+    schema.createIndex('operators_by_name').unique().on('operators').columns(['name']),
+    // Serves operatorByLink.
+    schema.createIndex('operators_by_link').unique().on('operators').columns(['link_hash']),
+  ],
+}

@@ -1,0 +1,77 @@
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { resolve } from 'node:path'
+import type { Config } from './config.ts'
+import type { ProcessResources } from './start.ts'
+
+const mainPath = resolve(import.meta.dirname, 'main.ts')
+
+/** Delay before a console that died is started again; doubles while it dies soon after its start. */
+const initialBackoffMs = 500
+const maxBackoffMs = 60_000
+const minLifetimeMs = 10_000
+
+/** Below the time that the service has for its own shutdown. */
+const stopTimeoutMs = 5_000
+
+export type ConsoleProcess = { readonly stop: () => Promise<void> }
+
+/**
+ * Starts the console in a process of its own, if CONSOLE_PORT is set, and restarts it whenever it dies. Pages can be slow, an audit
+ * above all, and passwords are expensive to check: neither may delay a payout. No failure ends the service.
+ */
+export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
+  if (console === null) return { stop: async () => {} }
+  let child: ChildProcess | null = null
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  let backoffMs = initialBackoffMs
+
+  function start(): void {
+    const startedAt = performance.now()
+    child = fork(mainPath, ['console'])
+    lowerPriority(child.pid)
+    // If it could not be started, there is no exit.
+    child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
+    child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
+  }
+
+  function restart(startedAt: number, reason: object): void {
+    child = null
+    if (isStopped) return
+    if (performance.now() - startedAt > minLifetimeMs) backoffMs = initialBackoffMs
+    logger.error({ ...reason, pause_ms: backoffMs }, 'console process died, will restart')
+    timer = setTimeout(start, backoffMs)
+    backoffMs = Math.min(maxBackoffMs, backoffMs * 2)
+  }
+
+  start()
+  return {
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      if (child !== null) await stopChild(child)
+    },
+  }
+}
+
+/** Requests have priority. */
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, 10)
+  } catch {
+    // It has ended already.
+  }
+}
+
+function stopChild(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+    child.once('exit', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+    child.kill('SIGTERM')
+  })
+}

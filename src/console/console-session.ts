@@ -1,0 +1,67 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { parseUuid } from '../core/ids-and-clock.ts'
+import type { OperatorRole } from '../modules/operators/operator.ts'
+import type { Actor } from '../modules/operators/record-action.ts'
+import type { PastSignIn } from '../modules/operators/sign-in.ts'
+
+export const idleTimeoutMs = 30 * 60_000
+export const maxSessionMs = 12 * 3_600_000
+
+/** The session of a request, from which pages learn who asks and what that operator may do. */
+export type ConsoleSession = {
+  /** Under whose name actions are logged. */
+  readonly actor: Actor
+  readonly role: OperatorRole
+  /** Whether the role has a permission: `session.can('act')` for forms of actions. */
+  readonly can: (permission: OperatorRole) => boolean
+  /** Computes an HMAC with a key of this session. */
+  readonly sign: (text: string) => string
+  readonly end: () => void
+  /** The sign-in of a named operator, with the previous one; `null` on the console of this machine. */
+  readonly signIn: { readonly previous: PastSignIn | null } | null
+}
+
+/** Every page is for both roles, so a role lists only what it may do besides. */
+const permissionsByRole: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
+  look: ['look'],
+  act: ['look', 'act'],
+}
+
+export function createSession(details: Pick<ConsoleSession, 'actor' | 'role' | 'end' | 'signIn'>): ConsoleSession {
+  const hmacKey = randomBytes(32)
+  return {
+    ...details,
+    can: (permission) => permissionsByRole[details.role].includes(permission),
+    sign: (text) => createHmac('sha256', hmacKey).update(text).digest('base64url'),
+  }
+}
+
+export function generateSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Compares the hashes, so that neither contents nor lengths affect the time. */
+export function isEqualConstantTime(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+}
+
+/** The form that a CSRF token is valid for. */
+type CsrfPurpose = { readonly path: string; readonly action: string; readonly target: string }
+
+type Signer = Pick<ConsoleSession, 'sign'>
+
+/** Creates a CSRF token: the id of the form, which makes its action idempotent, and an HMAC of id and purpose. */
+export function createCsrfToken({ sign }: Signer, formId: string, purpose: CsrfPurpose): string {
+  return `${formId}.${sign(csrfPayload(formId, purpose))}`
+}
+
+/** Returns the form's id, or `null` if the token is forged or for another purpose. */
+export function verifyCsrfToken({ sign }: Signer, csrfToken: string, purpose: CsrfPurpose): string | null {
+  const [formId = '', signature = ''] = csrfToken.split('.')
+  const isValid = parseUuid(formId) === formId && isEqualConstantTime(signature, sign(csrfPayload(formId, purpose)))
+  return isValid ? formId : null
+}
+
+function csrfPayload(formId: string, { path, action, target }: CsrfPurpose): string {
+  return JSON.stringify([formId, path, action, target])
+}

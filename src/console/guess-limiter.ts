@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../core/ids-and-clock.ts'
+
+type GuessPolicy = {
+  /** Failures before the first wait. */
+  readonly freeFailures: number
+  readonly maxWaitMs: number
+}
+
+/** An operator waits less than an address, because anyone who knows a name can make its operator wait. */
+const policies = {
+  operator: { freeFailures: 5, maxWaitMs: 60_000 },
+  address: { freeFailures: 20, maxWaitMs: 15 * 60_000 },
+} as const satisfies Record<string, GuessPolicy>
+
+const initialWaitMs = 1_000
+
+/** Failures are forgotten after this time without another. */
+const memoryMs = 3_600_000
+
+/** Entries for operators and for addresses; the least recently used one is forgotten first. */
+const maxEntries = 10_000
+
+type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
+
+type GuessSource = { readonly operator: string; readonly address: string }
+
+/** The attempt goes on if `waitSeconds` is 0. It calls `succeed` if its password was right, and `withdraw` if it was not checked. */
+type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
+
+/** Slows down guesses of passwords: after some failures each further one doubles the wait (exponential backoff). */
+export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
+
+/** @param elapsed milliseconds of a monotonic clock */
+export function createGuessLimiter(elapsed: Clock): GuessLimiter {
+  const operators = createFailureCounter(policies.operator, elapsed)
+  const addresses = createFailureCounter(policies.address, elapsed)
+  return {
+    begin: ({ operator, address }) => {
+      const waitMs = Math.max(operators.waitMs(operator), addresses.waitMs(address))
+      if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {}, withdraw: () => {} }
+      // Counted before the password is checked, so that concurrent guesses count too.
+      const withdrawFromOperator = operators.add(operator)
+      const withdrawFromAddress = addresses.add(address)
+      return {
+        waitSeconds: 0,
+        succeed: () => {
+          operators.forget(operator)
+          // Only this attempt: someone with a password must not get more guesses of others' by signing in.
+          withdrawFromAddress()
+        },
+        withdraw: () => {
+          withdrawFromOperator()
+          withdrawFromAddress()
+        },
+      }
+    },
+  }
+}
+
+function createFailureCounter({ freeFailures, maxWaitMs }: GuessPolicy, elapsed: Clock) {
+  const entries = new LRUCache<string, Failures>({ max: maxEntries })
+  const find = (key: string): Failures | undefined => {
+    const entry = entries.get(key)
+    return entry === undefined || elapsed() - entry.at > memoryMs ? undefined : entry
+  }
+  return {
+    waitMs: (key: string) => Math.max(0, (find(key)?.blockedUntil ?? 0) - elapsed()),
+    /** Returns a function that takes the failure back. */
+    add: (key: string) => {
+      const previous = find(key)
+      const count = (previous?.count ?? 0) + 1
+      const at = elapsed()
+      const excess = count - freeFailures
+      const blockedUntil = excess < 0 ? 0 : at + Math.min(maxWaitMs, initialWaitMs * 2 ** excess)
+      entries.set(key, { count, at, blockedUntil })
+      return () => {
+        const current = find(key)
+        if (current)
+          entries.set(key, { ...current, count: current.count - 1, blockedUntil: previous?.blockedUntil ?? 0 })
+      }
+    },
+    forget: (key: string) => {
+      entries.delete(key)
+    },
+  }
+}

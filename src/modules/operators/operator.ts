@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { rejectField, text } from '../../core/input.ts'
+
+/** `look` opens every page of the console; `act` also performs actions. */
+export const operatorRoles = ['look', 'act'] as const
+export type OperatorRole = (typeof operatorRoles)[number]
+
+/** A person who may sign in to the console. `id` is `null` for one of CONSOLE_USERS; a change increases `revision`. */
+export type Operator = {
+  readonly id: string | null
+  readonly name: string
+  readonly role: OperatorRole
+  readonly revision: number
+}
+
+/** An operator of CONSOLE_USERS. */
+export type ConfiguredOperator = Pick<Operator, 'name' | 'role'> & { readonly passwordHash: string }
+
+/** NIST's minimum for a password that is the only factor (SP 800-63B-4, 3.1.1.2). */
+const minPasswordLength = 15
+const maxPasswordLength = 256
+
+const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
+
+/** Normalizes the name of an operator to lower case; `null` if it is invalid. */
+export function parseOperatorName(typed: string): string | null {
+  const name = typed.trim().toLowerCase()
+  return /^[a-z0-9][a-z0-9._@+-]{0,63}$/.test(name) ? name : null
+}
+
+export const operatorName = () =>
+  text().transform(
+    (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
+  )
+
+/** Counts code points. Any character is allowed. */
+export const newPassword = () =>
+  z.string().transform((value, context) => {
+    const length = [...value].length
+    if (length >= minPasswordLength && length <= maxPasswordLength) return value
+    const message = `must have ${minPasswordLength} to ${maxPasswordLength} characters`
+    return rejectField(context, 'INVALID_FORMAT', message)
+  })

@@ -1,0 +1,387 @@
+import { describe, expect, test } from 'vitest'
+import { hashPassword } from '../../src/core/secrets/password-hash.ts'
+import { createOperator } from '../../src/modules/operators/manage-operators.ts'
+import { startApp } from '../support/app.ts'
+import type { ConsoleResponse } from './support/open-console.ts'
+import { textOf } from './support/open-console.ts'
+import { openOperatorConsole, proxied, publicUrl } from './support/open-operator-console.ts'
+
+const minute = 60_000
+const password = 'a long enough password'
+const hostile = `<script>alert("x")</script>'"><img src=x onerror=alert(1)>`
+
+/** Opens a console with a fake clock and the operator ada, who has a password. */
+async function start(options: Parameters<typeof openOperatorConsole>[1] = {}) {
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => nowMs })
+  const console = await openOperatorConsole(app, options)
+  const { token } = await createOperator(app.service, { name: 'ada', role: 'act' })
+  await console.browser().useLink(token, password)
+  console.log.length = 0
+  return {
+    app,
+    console,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+type Console = Awaited<ReturnType<typeof start>>['console']
+
+/** Guesses a password, and returns the status. */
+async function guess(console: Console, { name = 'ada', from = '203.0.113.7', wrong = 'a wrong password' } = {}) {
+  return (await console.browser(proxied(from)).signIn(name, wrong)).status
+}
+
+function expectRefused({ status, text, headers }: ConsoleResponse): void {
+  expect([status, headers['set-cookie']]).toEqual([403, undefined])
+  expect(text).not.toContain('<nav')
+  expect(text).not.toContain('Test merchant')
+}
+
+const statusOf = async (asked: Promise<ConsoleResponse>) => (await asked).status
+
+describe('the cookie of a session', () => {
+  test('is bound to the host, HTTPS and the console’s own pages', async () => {
+    const { console } = await start()
+    const { headers } = await console.browser().signIn('ada', password)
+    const [cookie] = headers['set-cookie'] as string[]
+    expect(cookie).toMatch(/^__Host-payout_gateway_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+  })
+
+  test('has the same protections on this machine without TLS, but for those that need it', async () => {
+    const url = 'http://localhost:4100'
+    const { app, console } = await start({ url, trustedProxies: 0 })
+    const browser = console.browser({ host: 'localhost:4100' })
+    const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
+    const { headers } = await browser.useLink(token)
+    const [cookie] = headers['set-cookie'] as string[]
+    expect(cookie).toMatch(/^payout_gateway_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    expect((await browser.get('/')).status).toBe(200)
+  })
+
+  test('is not the one that a browser had before, so no one can choose a session for an operator', async () => {
+    const { console } = await start()
+    const mallory = console.browser()
+    await mallory.signIn('ada', password)
+    const planted = mallory.session()
+    const victim = console.browser()
+    for (const cookie of [planted, '__Host-payout_gateway_console=planted']) {
+      const entered = await victim.post('/sign-in', { name: 'ada', password }, { cookie })
+      const [given] = String(entered.headers['set-cookie']).split(';')
+      expect([entered.status, given === cookie, given?.length]).toEqual([303, false, planted.length])
+      // The session that the browser sent has ended.
+      expect((await mallory.get('/', { cookie })).status).toBe(303)
+    }
+    expect((await victim.get('/', { cookie: '__Host-payout_gateway_console=' })).status).toBe(303)
+  })
+})
+
+describe('a session', () => {
+  test('ends after half an hour without use, and after twelve hours however much it is used', async () => {
+    const { console, pass } = await start()
+    const [idle, busy] = [console.browser(), console.browser()]
+    await idle.signIn('ada', password)
+    await busy.signIn('ada', password)
+    for (let minutes = 0; minutes < 12 * 60; minutes += 20) {
+      expect([minutes, (await busy.get('/')).status]).toEqual([minutes, 200])
+      pass(20 * minute)
+      if (minutes === 40) expect((await idle.get('/')).status).toBe(303)
+    }
+    expect((await busy.get('/')).status).toBe(200)
+    pass(1)
+    expect((await busy.get('/')).status).toBe(303)
+    expect((await busy.get('/')).headers.location).toBe('/sign-in')
+  })
+
+  test('ends by its button, which needs the token of the session, and only then', async () => {
+    const { console } = await start()
+    const [ada, other] = [console.browser(), console.browser()]
+    await ada.signIn('ada', password)
+    await other.signIn('ada', password)
+    const [tokenOfAda, tokenOfOther] = await Promise.all(
+      [ada, other].map(async (browser) => {
+        const { text } = await browser.get('/')
+        return /action="\/end"><input type="hidden" name="_form" value="([^"]*)"/.exec(text)?.[1] ?? ''
+      }),
+    )
+    expect(await statusOf(ada.post('/end', { _form: tokenOfOther ?? '' }))).toBe(403)
+    expect(await statusOf(ada.get('/'))).toBe(200)
+    const cookie = ada.session()
+    const ended = await ada.post('/end', { _form: tokenOfAda ?? '' })
+    expect([ended.status, ended.headers.location]).toEqual([303, '/sign-in'])
+    expect(String(ended.headers['set-cookie'])).toMatch(/^__Host-payout_gateway_console=; .*; Secure; Max-Age=0$/)
+    expect(await statusOf(ada.get('/', { cookie }))).toBe(303)
+    expect(await statusOf(other.get('/'))).toBe(200)
+  })
+
+  test('of an operator on an eleventh browser ends the oldest', async () => {
+    const { app, console } = await start()
+    const { token } = await createOperator(app.service, { name: 'ben', role: 'look' })
+    const ben = console.browser()
+    await ben.useLink(token)
+    const browsers = []
+    for (let count = 0; count < 10; count++) {
+      const browser = console.browser()
+      await browser.signIn('ada', password)
+      browsers.push(browser)
+    }
+    const statuses = await Promise.all([ben, ...browsers].map(async (browser) => (await browser.get('/')).status))
+    // The link of the start has opened one already.
+    expect(statuses).toEqual(Array.from({ length: 11 }, () => 200))
+    await console.browser().signIn('ada', password)
+    expect(await statusOf(browsers[0]?.get('/') as never)).toBe(303)
+    expect(await statusOf(browsers[1]?.get('/') as never)).toBe(200)
+    expect(await statusOf(ben.get('/'))).toBe(200)
+  })
+})
+
+describe('an operator of CONSOLE_USERS', () => {
+  test('signs in with the password of the hash, without a row in the database, and precedes a stored one', async () => {
+    const operators = [{ name: 'ada', role: 'look' as const, passwordHash: await hashPassword('of the environment') }]
+    const { console } = await start({ operators })
+    const browser = console.browser()
+    expect((await browser.signIn('ada', password)).status).toBe(403)
+    expect((await browser.signIn('ada', 'of the environment')).status).toBe(303)
+    expect((await browser.get('/')).text).toContain('<strong>ada</strong> may look')
+  })
+})
+
+describe('a wrong password', () => {
+  test('is answered like an unknown name, and like a name without a password', async () => {
+    const { app, console } = await start()
+    await createOperator(app.service, { name: 'ben', role: 'act' })
+    const answers = []
+    for (const name of ['ada', 'ben', 'unknown', 'not a name', hostile, '']) {
+      const answer = await console.browser().signIn(name, 'a wrong password')
+      expectRefused(answer)
+      expect(textOf(answer.text)).toContain(`name="name" value="${name}"`)
+      expect(answer.text).not.toMatch(/<script|<img|a wrong password/)
+      answers.push(textOf(answer.text).replace(/name="name" value=".*" autocomplete.*/, ''))
+    }
+    expect(new Set(answers.slice(0, 5)).size).toBe(1)
+    // The log names operators only, because other names may be passwords.
+    expect(console.log.map((line) => (line as { operator: unknown }).operator)).toEqual([
+      'ada',
+      'ben',
+      null,
+      null,
+      null,
+      null,
+    ])
+  })
+
+  test('takes about as long for an unknown name as for a known one', async () => {
+    const { console } = await start()
+    const durations = { ada: [] as number[], unknown: [] as number[] }
+    for (let round = 0; round < 4; round++) {
+      for (const name of ['ada', 'unknown'] as const) {
+        const startedAt = performance.now()
+        expectRefused(await console.browser(proxied(`203.0.113.${round}`)).signIn(name, 'a wrong password'))
+        durations[name].push(performance.now() - startedAt)
+      }
+    }
+    // Without the hash it would take about a hundredth.
+    expect(Math.min(...durations.unknown)).toBeGreaterThan(Math.min(...durations.ada) / 3)
+  })
+
+  test('makes an operator wait after the fifth, from wherever it is sent, with the right password too', async () => {
+    const { console, pass } = await start()
+    for (let count = 0; count < 5; count++) expect(await guess(console, { from: `203.0.113.${count}` })).toBe(403)
+    const blocked = await console.browser(proxied('198.51.100.1')).signIn('ada', password)
+    expect([blocked.status, blocked.headers['retry-after'], blocked.headers['set-cookie']]).toEqual([
+      429,
+      '1',
+      undefined,
+    ])
+    expect(blocked.text).toContain('Too many wrong passwords. Try again in a second, or')
+    expect(console.log.at(-1)).toMatchObject({ address: '198.51.100.1', message: expect.stringContaining('rejected') })
+    pass(1_000)
+    expect((await console.browser().signIn('ada', password)).status).toBe(303)
+    expect((await console.browser().signIn('ada', password)).status).toBe(303)
+  })
+
+  test('makes an unknown operator wait alike, and no other', async () => {
+    const { console } = await start()
+    for (let count = 0; count < 5; count++) {
+      expect(await guess(console, { name: 'unknown', from: `203.0.113.${count}` })).toBe(403)
+    }
+    expect(await guess(console, { name: 'unknown' })).toBe(429)
+    expect(await guess(console, { name: 'Unknown ' })).toBe(429)
+    expect((await console.browser().signIn('ada', password)).status).toBe(303)
+  })
+
+  test('makes the address wait after the twentieth, by network, and leaves others alone', async () => {
+    const { console } = await start()
+    for (let count = 0; count < 20; count++) {
+      expect(await guess(console, { name: `name-${count}`, from: `2001:db8:0:1::${count + 1}` })).toBe(403)
+    }
+    expect(await guess(console, { from: '2001:db8:0:1:ffff::1' })).toBe(429)
+    expect((await console.browser(proxied('2001:db8:0:2::1')).signIn('ada', password)).status).toBe(303)
+  })
+
+  test('counts before it is checked, so concurrent guesses are limited too', async () => {
+    const { console } = await start()
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => guess(console)))
+    expect(statuses.filter((status) => status === 403)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(35)
+  })
+
+  test('that too many others keep from being checked counts for no one', async () => {
+    const { console } = await start()
+    const statuses = await Promise.all(
+      Array.from({ length: 60 }, (_, place) =>
+        guess(console, { from: `203.0.113.${place}`, name: `name-${place % 20}` }),
+      ),
+    )
+    expect(new Set(statuses)).toEqual(new Set([403, 503]))
+    expect((await console.browser().signIn('ada', password)).status).toBe(303)
+    expect(console.faults).toEqual([])
+  })
+
+  test('does not stop a link: an operator whom an attacker makes wait gets in', async () => {
+    const { app, console } = await start()
+    for (let count = 0; count < 25; count++) await guess(console, { name: `name-${count % 5}` })
+    const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
+    expect((await console.browser().useLink(token)).status).toBe(303)
+  })
+
+  test('from a proxy that is not trusted counts for the proxy, whatever address it names', async () => {
+    const { console } = await start({ trustedProxies: 0 })
+    for (let count = 0; count < 20; count++) {
+      expect(await guess(console, { name: `name-${count}`, from: `203.0.113.${count}` })).toBe(403)
+    }
+    expect(await guess(console, { from: '198.51.100.1' })).toBe(429)
+  })
+})
+
+describe('a request from another site', () => {
+  test('with another Host name is rejected, also if a proxy forwards the right one', async () => {
+    const { console } = await start()
+    const ada = console.browser()
+    await ada.signIn('ada', password)
+    for (const host of ['rebound.example', `127.0.0.1:${console.port}`, 'console.example.com:444', 'example.com']) {
+      const forwarded = { 'x-forwarded-host': 'console.example.com', forwarded: 'host=console.example.com' }
+      expectRefused(await ada.get('/', { host, ...forwarded }))
+      expectRefused(await ada.get('/sign-in', { host, ...forwarded }))
+    }
+    expect((await ada.get('/', { 'x-forwarded-host': 'rebound.example' })).status).toBe(200)
+  })
+
+  test('over plain HTTP is rejected', async () => {
+    const { console } = await start()
+    const answer = await console.browser().get('/sign-in', { 'x-forwarded-proto': 'http' })
+    expectRefused(answer)
+    expect(answer.text).toContain(`The console answers over HTTPS only: ${publicUrl}`)
+  })
+
+  test.each([
+    ['of another site', 'https://evil.example'],
+    ['without TLS', 'http://console.example.com'],
+    ['of another port', 'https://console.example.com:444'],
+    ['that is hidden', 'null'],
+    ['that is missing', undefined],
+  ])('with an origin %s can neither sign in nor act', async (_, origin) => {
+    const { app, console } = await start()
+    const ada = console.browser()
+    await ada.signIn('ada', password)
+    const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
+    const form = { ...(await ada.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
+    const forged = [
+      ['/sign-in', { name: 'ada', password }],
+      ['/link', { token }],
+      ['/rails', form],
+      ['/end', { _form: '' }],
+    ] as const
+    const before = await ada.kept()
+    for (const [path, fields] of forged) {
+      const headers = { ...proxied(), cookie: ada.session(), 'content-type': 'application/x-www-form-urlencoded' }
+      const sent = { ...headers, ...(origin !== undefined && { origin }) }
+      expectRefused(await ada.ask('POST', path, sent, new URLSearchParams({ ...fields }).toString()))
+    }
+    expect(await ada.kept()).toEqual(before)
+    expect((await console.browser().useLink(token)).status).toBe(303)
+  })
+
+  test('by a link opens the sign-in only, even with a cookie; anything else from there is rejected', async () => {
+    const { console } = await start()
+    const ada = console.browser()
+    await ada.signIn('ada', password)
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    expect(await statusOf(ada.get('/sign-in', link))).toBe(200)
+    for (const path of ['/', '/merchants', '/nowhere']) expect(await statusOf(ada.get(path, link))).toBe(303)
+    for (const mode of ['no-cors', 'cors', 'websocket']) {
+      expectRefused(await ada.get('/sign-in', { ...link, 'sec-fetch-mode': mode }))
+    }
+    const posted = await ada.post('/sign-in', { name: 'ada', password }, { ...link, origin: publicUrl })
+    expectRefused(posted)
+    // The session of the browser goes on.
+    expect(await statusOf(ada.get('/'))).toBe(200)
+  })
+})
+
+describe('without a session', () => {
+  test('every page answers alike, whether it exists or not, and no form does anything', async () => {
+    const { console } = await start()
+    const browser = console.browser()
+    for (const path of ['/', '/payouts', '/payouts/x', '/merchants', '/nowhere', '/link/x', '/sign-in/x', '/end']) {
+      const { status, headers, text } = await browser.get(path)
+      expect([path, status, headers.location, text]).toEqual([path, 303, '/sign-in', ''])
+      if (path !== '/link/x') expectRefused(await browser.post(path, { _form: 'x', _action: 'x' }))
+    }
+    expect((await browser.ask('HEAD', '/', proxied())).status).toBe(303)
+    expect(await browser.kept()).toHaveLength(1)
+  })
+
+  test('a body that is not a form, or is too long, is rejected', async () => {
+    const { console } = await start()
+    const browser = console.browser()
+    expect((await browser.post('/sign-in', {}, { 'content-type': 'application/json' })).status).toBe(415)
+    expect((await browser.post('/sign-in', { name: 'x'.repeat(2_000_000) })).status).toBe(413)
+    expect((await browser.ask('POST', '/sign-in', { ...proxied(), origin: publicUrl })).status).toBe(403)
+    expect(console.faults).toEqual([])
+  })
+})
+
+test('every response of a console with operators forbids scripts, caching and framing', async () => {
+  const { app, console } = await start()
+  const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
+  const ben = console.browser()
+  const answers = [
+    await ben.get('/'),
+    await ben.get('/sign-in'),
+    await ben.get(`/link?token=${token}`),
+    await ben.get('/link?token=wrong'),
+    await ben.signIn('ben', 'a wrong password'),
+    await ben.useLink(token),
+    await ben.get('/'),
+    await ben.get('/nowhere'),
+    await ben.get('/', { host: 'rebound.example' }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([303, 200, 200, 403, 403, 303, 200, 404, 403])
+  for (const { headers, text } of answers) {
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+    })
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/script-src|unsafe/)
+    expect(text).not.toContain('<script')
+  }
+})
+
+test('an address that a proxy forwards is shown as text', async () => {
+  const { console } = await start()
+  const forged = console.browser(proxied(hostile))
+  await forged.signIn('ada', password)
+  const ada = console.browser()
+  await ada.signIn('ada', password)
+  const { text } = await ada.get('/')
+  expect(text).toContain('from unknown')
+  expect(text).not.toMatch(/<script|<img/)
+})
