@@ -102,7 +102,7 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
 }
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('selects, changes, deletes and inserts no foreign row in any table of a merchant', async () => {
+  test('cannot read or write rows of other owners in any merchant table, unless the table is declared open', async () => {
     const world = await startCustomers(engine)
     await fillEmptyTables(world)
     const { app, ours, others } = world

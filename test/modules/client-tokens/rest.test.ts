@@ -53,8 +53,8 @@ const lists: Record<string, (ours: World) => string[]> = {
   '/api/webhooks': () => [],
 }
 
-describe.each(everyEngine)('a token for one customer on %s', (engine) => {
-  test('finds nothing of others at any path', async () => {
+describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
+  test('gets the same response for ids of other owners as for unknown ids, at every REST path', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)
@@ -81,7 +81,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     expect(JSON.stringify(await readStoredRows(app)) === before).toBe(true)
   })
 
-  test('lists what is its own, and counts nothing else', async () => {
+  test('lists and counts only the customer’s objects in every REST list', async () => {
     const customers = await startCustomers(engine)
     const { ours, others } = customers
     const ask = askingAs(customers)
@@ -110,7 +110,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test('makes nothing for others, nor for the merchant, nor pays from their wallets or to their methods', async () => {
+  test('cannot create objects for other owners, pay from their wallets or change their payout methods', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)

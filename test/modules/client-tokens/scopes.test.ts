@@ -127,7 +127,7 @@ test.each([
   [null, 'API key'],
   ['token', 'token'],
 ])(
-  'an operation without a scope is rejected for a credential with scopes, in a whole sentence (%s)',
+  'an operation that no scope allows rejects a credential with scopes and explains why (token id: %s)',
   (tokenId, named) => {
     const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
     expect(() => requireAllowed(caller, storeSeal.declaration)).toThrow(
@@ -136,27 +136,30 @@ test.each([
   },
 )
 
-test('an operation without a scope is open to an API key without scopes', () => {
+test('an operation that no scope allows accepts an API key that is not restricted to scopes', () => {
   const caller = { keyId: 'key', tokenId: null, scopes: null, customerId: null }
   expect(() => requireAllowed(caller, storeSeal.declaration)).not.toThrow()
 })
 
-test.each(everyEngine)('no operation reads for a caller without the scope read on %s', async (engine) => {
-  const app = await startApp(engine)
-  const walletId = await app.wallet()
-  for (const tokenId of [null, 'token']) {
-    const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
-    const context = createContext(app.service, app.merchant.id, null, 0, caller)
-    const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
-    // Nothing that reads needs to ask for the scope itself.
-    for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
-      expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
-  }
-})
+test.each(everyEngine)(
+  'on %s, every read by a caller without the scope `read` fails with INSUFFICIENT_SCOPE',
+  async (engine) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    for (const tokenId of [null, 'token']) {
+      const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
+      const context = createContext(app.service, app.merchant.id, null, 0, caller)
+      const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
+      // Nothing that reads needs to ask for the scope itself.
+      for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
+        expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+    }
+  },
+)
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)(
-    'the scope %s alone allows what it says, and every other error names the missing scope',
+    'limit a credential with only the scope %s; each rejected request reports the missing scope',
     async (scope) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: [scope] })
@@ -172,7 +175,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     },
   )
 
-  test('are those that a customer’s token has, and of these only what is for one customer', async () => {
+  test('of a customer’s token do not allow operations for the whole merchant, such as createCustomer', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     for (const scope of customerScopes) {
@@ -189,7 +192,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     }
   })
 
-  test('change nothing where they refuse, and show what was made to who may not read, and no more', async () => {
+  test('without `read` allow a mutation to return the object that it creates, but no other data', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     await app.wallet({ balance: '100', customerId })
