@@ -100,7 +100,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await readStoredRows(app)).toEqual(stored)
   })
 
-  test('removes a pending deposit when the chain drops it, and adds it again when it returns', async () => {
+  test('with the state REORGED removes a pending deposit, which a later report adds again', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref, { confirmations: 9 }))
     const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
@@ -112,7 +112,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('puts a credited deposit on the attention queue when the chain drops it, and takes no money back', async () => {
+  test('with the state REORGED puts a credited deposit on the attention queue and debits nothing', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
@@ -136,7 +136,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     ['a pending deposit', 1, zero],
     ['a credited deposit', requiredConfirmations, ten],
   ])(
-    'puts %s on the attention queue when it contradicts an earlier report, and moves no money',
+    'that contradicts an earlier one puts %s on the attention queue and moves no money',
     async (_, confirmations, balance) => {
       const { app, walletId, ref } = await startWatched(setup, mode)
       const [other, foreignWallet] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
@@ -170,7 +170,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     },
   )
 
-  test('with invalid fields is rejected with every invalid field, and stores nothing', async () => {
+  test('with invalid fields stores nothing, and the response lists every invalid field', async () => {
     const { app, ref } = await startWatched(setup, mode)
     const before = await readStoredRows(app)
     const rejection = async (changes: object) => {
@@ -214,7 +214,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('with spaces around the transaction hash is the same report', async () => {
+  test('with spaces around the transaction hash updates the same deposit', async () => {
     const { app, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref))
     const repeated = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
@@ -250,7 +250,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect((await walletState(app, walletId)).balance).toBe('17.00000000')
   })
 
-  test('is credited once when 20 reports arrive concurrently', async () => {
+  test('credits the deposit once when 20 reports of it arrive concurrently', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reports = Array.from({ length: 20 }, (_, i) => sampleReport(ref, { confirmations: 50 + i }))
     await Promise.all(reports.map((each) => report(app, each)))
@@ -264,7 +264,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
   const reference = `erc20:${hashOf('one')}:0`
   const reason = 'seen by Ada'
 
-  test('credits an uncredited deposit once and keeps the reason', async () => {
+  test('credits an uncredited deposit once and stores the operator’s reason', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await report(app, sampleReport(ref))
     for (const amount of ['11', '12']) await report(app, sampleReport(ref, { amount }))
@@ -297,7 +297,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
   })
 
-  test('settles one contradiction; another one puts the deposit on the attention queue again', async () => {
+  test('resolves one contradiction; a different one puts the deposit on the attention queue again', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     const contradiction = { confirmations: requiredConfirmations, amount: '11' }
@@ -313,7 +313,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('dismisses a deposit permanently', async () => {
+  test('dismisses a deposit permanently, so that later reports do not change it', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await report(app, sampleReport(ref))
     await report(app, sampleReport(ref, { amount: '11' }))
@@ -342,7 +342,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
 })
 
 test.each(everyEngine)(
-  'on %s, pendingDeposits has only the merchant’s own deposits, the latest twenty of each wallet',
+  'on %s, pendingDeposits returns the latest twenty deposits of a wallet, and none of other merchants',
   async (engine) => {
     let nowMs = Date.now()
     const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => nowMs)
