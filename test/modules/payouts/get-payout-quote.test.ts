@@ -22,7 +22,7 @@ type Input = Parameters<typeof createPayout>[1]
 const terms = { assetCode: 'USDC', amount: '40' } as const
 
 describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
-  test('returns everything about the payout that createPayout would create', async () => {
+  test('returns amounts, wallet and recipient of the payout that createPayout would create', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const quote = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: methods.ofOther })
     const { addresses: _, ...wallet } = await getWallet(app.context(), { walletId: wallets.ofMerchant })
@@ -64,22 +64,25 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     ['NGN', undefined, 'Nigeria', '60000.00000000', 'ach'],
     ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'ach'],
     ['ZAR', null, 'South Africa', '730.00000000', 'ach'],
-  ] as const)('without a recipient prices %s to country %s', async (currency, country, expectedCountry, fiat, rail) => {
-    const { app } = await startWithPlaces(engine)
-    const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
-    expect(await getPayoutQuote(app.context(), input)).toMatchObject({
-      recipientCurrency: currency,
-      recipientCountry: expectedCountry,
-      amountFiat: fiat,
-      transferType: rail,
-      accountNumber: null,
-      bankName: null,
-      bankCode: null,
-      recipientName: null,
-      payoutMethod: null,
-      warnings: [],
-    })
-  })
+  ] as const)(
+    'without a recipient returns a price for the currency %s and the country %s',
+    async (currency, country, expectedCountry, fiat, rail) => {
+      const { app } = await startWithPlaces(engine)
+      const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
+      expect(await getPayoutQuote(app.context(), input)).toMatchObject({
+        recipientCurrency: currency,
+        recipientCountry: expectedCountry,
+        amountFiat: fiat,
+        transferType: rail,
+        accountNumber: null,
+        bankName: null,
+        bankCode: null,
+        recipientName: null,
+        payoutMethod: null,
+        warnings: [],
+      })
+    },
+  )
 
   test.each([
     [{}, 'recipientCurrency is required'],
@@ -89,14 +92,14 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       'recipientCountry must be one of Nigeria for a recipient paid in NGN',
     ],
     [{ recipientCurrency: 'NGN', recipientCountry: 'Utopia' }, 'recipientCountry must be one of Nigeria, South Africa'],
-  ])('rejects a price for %o', async (recipient, expectedMessage) => {
+  ])('rejects the recipient currency and country %o', async (recipient, expectedMessage) => {
     const { app } = await startWithPlaces(engine)
     const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...terms, ...(recipient as object) }))
     expect(details.fields?.map(({ field, message }) => `${field} ${message}`)).toEqual([expectedMessage])
   })
 
   // Ruling 23: a failed check does not reject a payout, so the quote warns of it.
-  test('warns of failed checks of a stored method and of given details', async () => {
+  test('contains warnings for failed checks of a stored payout method or of given account details', async () => {
     const { app } = await startWithPlaces(engine)
     const {
       recipientName,
@@ -125,7 +128,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     })
   })
 
-  test('agrees with the following payout in every amount or error, and changes nothing', async () => {
+  test('returns the same amounts or error as createPayout afterwards, and changes nothing', async () => {
     const world = await startWithPlaces(engine)
     const { app } = world
     const counts = { runs: 0, created: 0, errorCodes: new Set<string>() }

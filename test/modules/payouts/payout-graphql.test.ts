@@ -124,7 +124,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('return a price for a currency without a recipient in a quote', async () => {
+  test('payoutQuote returns a price for a recipient currency without a recipient', async () => {
     const { app } = await startWithPlaces(engine)
     const { data } = await app.graphql(
       `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${userErrorSelection} ... on PayoutQuote {
@@ -196,7 +196,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     }
   })
 
-  test('return the same error for missing objects and insufficient funds', async () => {
+  test('return the same error for the same input, such as a missing object or insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
       ['RESOURCE_NOT_FOUND', { customerId: nobody }],
@@ -237,7 +237,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     return { app, payout, names }
   }
 
-  test('finds the payout by id, idempotency key, transaction id or reference id, and by id with one query', async () => {
+  test('finds the payout by id, idempotency key, transaction id or reference id; the id needs one database query', async () => {
     const { app, payout, names } = await startWithPayout()
     const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
     for (const name of names) {
@@ -297,14 +297,14 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     }
   })
 
-  test('finds an earlier payout only by its stored transaction id, not by the one that its number gives today', async () => {
+  test('uses the stored transaction id, even if today’s algorithm would give the payout another one', async () => {
     const { app, payout } = await startWithPayout()
     await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
     const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
     expect(data).toEqual({ payout: null })
   })
 
-  test('does not find another merchant’s payout by any of its names', async () => {
+  test('does not find another merchant’s payout by any identifier', async () => {
     const { app, names } = await startWithPayout()
     const { apiKey: key } = await app.otherMerchant()
     for (const name of names) {
@@ -331,7 +331,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
   })
 
-  test('watches the payout by each of its names until its status is final', async () => {
+  test('in a subscription emits the payout by each identifier until the status is final', async () => {
     const { app, payout, names } = await startWithPayout()
     const streams = await Promise.all(
       names.map((name) => listen(app, `subscription { payoutChanged(${name}) { uuid status } }`)),
@@ -352,7 +352,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
   })
 
-  test('settles the payout in simulatePayout by id or idempotency key, with the given cause', async () => {
+  test('by id or idempotency key lets simulatePayout settle the payout with the given cause', async () => {
     const { app, payout } = await startWithPayout()
     const simulate = async (input: string) => {
       const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${userErrorSelection}

@@ -29,7 +29,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     [['COMPLETED'], 59_50000000n],
     [['FAILED'], 100_00000000n],
     [['COMPLETED', 'RETURNED'], 100_00000000n],
-  ] as const)('settles a payout as a bank that reports %j', async (statuses, balanceAfter) => {
+  ] as const)('settles a payout as if a bank reported the statuses %j', async (statuses, balanceAfter) => {
     const { app, payoutId, balance } = await startWithPayout()
     for (const status of statuses) {
       const payout = await perform(simulatePayout, app.context(), { payoutId, status, cause: `it is ${status}` })
@@ -116,7 +116,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     expect(await railOrderOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
   })
 
-  test('returns the settled payout again for the same idempotency key, whatever happened since', async () => {
+  test('returns the settled payout again for the same idempotency key, even if its status has changed since', async () => {
     const { app, payoutId } = await startWithPayout()
     const contextWithKey = () => createContext(app.service, app.merchant.id, 'k')
     const request = { payoutId, status: 'COMPLETED' } as const
