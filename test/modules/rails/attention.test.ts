@@ -85,7 +85,7 @@ const cases = [
 
 describe.each(everyEngineAndWorkers)('the attention queue on %s', (setup) => {
   test.each(cases)(
-    'resolves with %s a payout that is %s',
+    'accepts the action %s for a payout with the status %s',
     async (action, statusBefore, reports, statusAfter, state, balanceAfter) => {
       const { app, balance } = await start(setup)
       const payoutId =
@@ -112,22 +112,25 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is already FAILED'],
     ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet, so it can't be completed"],
     ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'recover the money outside the service'],
-  ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
-    const { app } = await start(engine)
-    const payoutId = await createContradictedPayout(app.context(), ...said)
-    const { nodes } = await attention(app)
-    expect(nodes).toMatchObject([{ payout: { status: was } }])
-    expect(nodes[0].actions).not.toContain(action)
-    const before = await readStoredRows(app)
-    expect(await resolve(app, payoutId, action)).toEqual({
-      code: 'PAYOUT_STATUS_CONFLICT',
-      message: expect.stringContaining(message),
-      field: null,
-    })
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+  ] as const)(
+    'rejects the action %s for a payout with the status %s, and moves no money',
+    async (action, was, said, message) => {
+      const { app } = await start(engine)
+      const payoutId = await createContradictedPayout(app.context(), ...said)
+      const { nodes } = await attention(app)
+      expect(nodes).toMatchObject([{ payout: { status: was } }])
+      expect(nodes[0].actions).not.toContain(action)
+      const before = await readStoredRows(app)
+      expect(await resolve(app, payoutId, action)).toEqual({
+        code: 'PAYOUT_STATUS_CONFLICT',
+        message: expect.stringContaining(message),
+        field: null,
+      })
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
-  test('rejects an action without a reason, for unknown payouts, for payouts that need none, and for other merchants', async () => {
+  test('rejects an action without a reason, or for a payout that is unknown, not queued or of another merchant', async () => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
     const { id: queuedId } = await createRailPayout(app.context())
@@ -153,7 +156,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     })
   })
 
-  test('allows a merchant in live mode only RETRY', async () => {
+  test('allows a merchant only the action RETRY in live mode', async () => {
     const { app, balance } = await start(engine)
     const payoutId = await createLostPayout(app)
     const context = { ...app.context(), mode: 'live' } as const
@@ -170,7 +173,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
-  test('adds each new report of the bank to the cause, once, while the payout waits', async () => {
+  test('adds each new report of the bank once to the cause while the payout is on the queue', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const payoutId = await createLostPayout(app)
@@ -229,7 +232,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
-  test('drops a payout that an operator settles with override, also with its current status', async () => {
+  test('removes a payout when an operator settles it with override, even with its current status', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const [status, ...reports] of [
@@ -266,7 +269,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('submits a retried payout again only while the bank deduplicates it', async () => {
+  test('resubmits a retried payout only within the bank’s deduplication period', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const payoutId = await createLostPayout(app)
@@ -280,7 +283,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
   })
 
-  test('is listed by pages, oldest first, also for operators across merchants', async () => {
+  test('is listed in pages, oldest first, for merchants and for operators across merchants', async () => {
     const { app } = await start(engine)
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.push(await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED'))

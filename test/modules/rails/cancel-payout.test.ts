@@ -109,7 +109,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     ['reports REJECTED before it answers CANCELLED', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
     ['answers CANCELLED twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
     ['reports ACCEPTED after CANCELLED', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
-  ] as const)('needs no decision if the bank %s', async (_, results, state) => {
+  ] as const)('needs no decision of an operator if the bank %s', async (_, results, state) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -138,7 +138,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await balance()).toBe(90_00000000n)
   })
 
-  test('alternates between cancelling and polling while the bank does not answer', async () => {
+  test('alternates between cancelling and polling while the bank does not respond', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
@@ -154,7 +154,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('is sent to the bank next, whatever the bank reports meanwhile', async () => {
+  test('is the next request to the bank, whatever the bank reports before it', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
@@ -167,7 +167,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     }
   })
 
-  test('prevents another submission of the order until the bank has answered', async () => {
+  test('prevents another submission of the order until the bank has responded', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -233,7 +233,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the command payout settle on %s', (engine) => {
-  test('requires --override for a payout on a rail, and names it in the message', async () => {
+  test('requires --override for a payout on a rail, and mentions that option in the error', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never

@@ -55,7 +55,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
     })
   })
 
-  test('reject names outside the allowed format, and routes with unknown codes', async () => {
+  test('must have names in the allowed format, and routes with known asset, currency and country codes', async () => {
     const app = await startApp(engine, { mode })
     const fieldsOf = async (operation: () => unknown) => (await domainErrorOf(operation)).details.fields
     const message = 'must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter'

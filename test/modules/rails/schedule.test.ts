@@ -76,7 +76,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(10 * second)
   })
 
-  test('follows nextAfterMs of the bank, and ends with the final state', async () => {
+  test('follows the bank’s nextAfterMs, and ends at a final state without nextAfterMs', async () => {
     const { answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
     expect(await dueIn()).toBe(77)
@@ -139,7 +139,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect([await dueIn(), (await transfer()).cancelAskedAt]).toEqual([hour, null])
   })
 
-  test('keeps alternating when the bank reports meanwhile that it has accepted the order', async () => {
+  test('alternates between cancelling and polling even after the bank reports ACCEPTED', async () => {
     const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
@@ -152,7 +152,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await answer({ state: 'ACCEPTED' })).toBe('cancel')
   })
 
-  test('continues cancelling after a poll found the order accepted', async () => {
+  test('continues with a cancellation after a poll that returned ACCEPTED', async () => {
     const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(null)
   })
 
-  test('reserves an order for a call until its timeout and half a minute more', async () => {
+  test('reserves an order for a call until half a minute after the call’s timeout', async () => {
     const { context, orderId, dueIn, wait } = await startWithOrder(engine)
     const bank = createBank({ callMs: 1_000 })
     const call = await beginCall(context, { orderId, rail: bank.rail })
@@ -198,7 +198,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     ])
   })
 
-  test('polls an order that waited longer than the bank deduplicates it, and does not submit it', async () => {
+  test('polls, and does not resubmit, an order that waited longer than the bank’s deduplication period', async () => {
     const { context, orderId, id, transfer, dueIn, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     await answer(context, id, { failure: 'it is down' }, rail)
@@ -217,7 +217,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     ['fails with an error', () => Promise.reject(new Error('it is down')), 'it is down'],
     ['fails with a string', () => Promise.reject('down'), 'down'],
     ['times out', () => new Promise(() => {}), 'no answer came within 0.005 seconds'],
-  ])('has an unknown state with the cause after a call of the bank that %s', async (_, submit, cause) => {
+  ])('sets the state UNKNOWN and its cause after a call to the bank that %s', async (_, submit, cause) => {
     const { context, orderId, transfer } = await startWithOrder(engine)
     const { rail } = createBank({ callMs: 5 })
     expect(await processOrder(context, { ...rail, submit }, orderId)).toBe('unanswered')
@@ -225,7 +225,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
   })
 
-  test('ignores a late result without a state when another call was made since', async () => {
+  test('ignores a late result without a state if another call has started since', async () => {
     const { context, orderId, transfer, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     const call = await beginCall(context, { orderId, rail })
@@ -254,7 +254,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
       true,
       'the bank has no such order, and may not be asked again without a person',
     ],
-  ])('never submits an order again that the bank %s and then does not find', async (...row) => {
+  ])('never resubmits an order that the bank %s and then does not find', async (...row) => {
     const [, before, isCancelling, cause] = row
     const { context, id, answer, transfer, dueIn, wait } = await startWithOrder(engine)
     await answer(before)
@@ -278,7 +278,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
 })
 
 test.each(everyEngine)(
-  'an order to submit again is due when it was first queued, for any merchant clock, on %s',
+  'on %s, an order to resubmit is due at the real time when it was queued, whatever the merchant’s clock',
   async (engine) => {
     const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
@@ -293,7 +293,7 @@ test.each(everyEngine)(
   },
 )
 
-test('maxPollWaits has the delay of each number of polls', () => {
+test('maxPollWaits contains the delay that nextPollAt uses for each number of polls', () => {
   const { wallClock } = createService({ db: unavailableDatabase(), mode: 'live', clock: () => 0 })
   for (let pollCount = 0; pollCount <= 10; pollCount++) {
     const ranges = maxPollWaits.filter(({ minAsked, maxAsked }) => minAsked <= pollCount && pollCount <= maxAsked)
