@@ -35,7 +35,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(got.length).toBe(8)
   })
 
-  test('lease thousands of merchants in a few transactions, before the first lease expires', async () => {
+  test('lease 150 merchants in two transactions, after which the other process gets none', async () => {
     const { app } = await startWorld(engine)
     const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0
@@ -91,7 +91,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect((await third.acquire(ids)).size).toBe(2)
   })
 
-  test('take over a lease that a wrong clock set', async () => {
+  test('take over a lease that a wrong clock set to expire years later', async () => {
     const { app, endpoint, pass, contextOf, nowhere } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     await endpoint(nowhere, {}, contextOf(id))

@@ -89,7 +89,7 @@ describe('the pause that an endpoint requests', () => {
     [429, null, 0],
     // This status does not concern the whole endpoint.
     [500, '5', 0],
-  ])('with %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
+  ])('by status %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
     const { most, answer, pass } = startPace()
     answer(status, { retryAfter })
     if (restMs > 0) {

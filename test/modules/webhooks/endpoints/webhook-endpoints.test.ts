@@ -37,7 +37,7 @@ async function latestEvent(app: App): Promise<number> {
 }
 
 describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, engine) => {
-  test('are registered with a secret that signs and is shown once, from the next event on', async () => {
+  test('are registered with a signing secret that is shown once, and get events from the next one on', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
@@ -154,7 +154,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     )
   })
 
-  test('sign with the new secret and the old one for a day or the requested time', async () => {
+  test('sign with the new and the old secret for a day or the requested time after a rotation', async () => {
     const { app, pass } = await startClocked(engine)
     const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
@@ -194,7 +194,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(text).not.toContain(secret)
   })
 
-  test('are disabled on request, and resume from their cursor, from now, or after a sequence', async () => {
+  test('are disabled on request, and resume from their cursor, from now, or after a sequence number', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
@@ -217,7 +217,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(await showEndpoint(apiName, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
-  test('belong to their merchant and are not found by another', async () => {
+  test('are not found by another merchant', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()

@@ -188,7 +188,7 @@ describe('headers', () => {
   })
 })
 
-describe("the provider's sample", () => {
+describe('the provider’s sample of a verification', () => {
   const accepts = ({ body }: WebhookRequest, now: number) => providerAccepts(body, secret, now)
 
   test('accepts the first attempt and those days later, and rejects a replayed attempt', () => {
@@ -212,7 +212,7 @@ describe("the provider's sample", () => {
     expect(providerAccepts(body, earlier, occurredAt)).toBe(false)
   })
 
-  test('rejects every other message', () => {
+  test('rejects a message with changed data, type, signature or time', () => {
     const { body } = write('stablestack')
     for (const other of [
       body.replace('40.0', '41.0'),
