@@ -5,7 +5,7 @@ import type { ReportedStatus } from '../../../src/modules/deposits/chain-deposit
 import { reorganisedCause, reportedStates, transitionOf } from '../../../src/modules/deposits/chain-deposit.ts'
 import { listDepositAttention } from '../../../src/modules/deposits/resolve-deposit.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
+import { hashOf, nodeRail, postReport, refOf, sampleReport } from './support/node.ts'
 
 const requiredConfirmations = 15
 
@@ -102,7 +102,7 @@ describe.each(everyEngine)('random deposit reports to the endpoint on %s', (engi
             // All amounts differ: a dropped transfer would otherwise block an equal one.
             amount: `${transfer + (hasOtherAmount ? 100 : 1)}`,
           }
-          expect((await report(app, sampleReport(ref, fields))).status).toBe(200)
+          expect((await postReport(app, sampleReport(ref, fields))).status).toBe(200)
         }
         const expected = [0, 1, 2, 3].map((transfer) => {
           const own = reports.filter((each) => each.transfer === transfer)

@@ -7,7 +7,7 @@ import { everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { ask, hashOf, nodeRail, nodeSecret, refOf, report, sampleReport, signed } from './support/node.ts'
+import { ask, hashOf, nodeRail, nodeSecret, postReport, refOf, sampleReport, signed } from './support/node.ts'
 
 const addressesPath = '/rails/node/addresses'
 const depositsPath = '/rails/node/deposits'
@@ -111,7 +111,7 @@ test('neither the address list nor a deposit response reveals the owner of an ad
   const { text } = await ask(app, addressesPath)
   expect(text).not.toContain(walletId)
   expect(text).not.toContain(app.merchant.id)
-  expect((await report(app, sampleReport(await refOf(app, walletId)))).text).not.toMatch(
+  expect((await postReport(app, sampleReport(await refOf(app, walletId)))).text).not.toMatch(
     new RegExp(`${walletId}|${app.merchant.id}`),
   )
 })
@@ -183,7 +183,7 @@ describe('a POST of deposit reports', () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
     const reportWith = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })
-    const { status, body } = await report(app, {
+    const { status, body } = await postReport(app, {
       deposits: [
         reportWith(0),
         reportWith(1, { amount: '0' }),
@@ -217,7 +217,7 @@ describe('a POST of deposit reports', () => {
       },
     ])
     for (const deposits of [[], {}, null, Array.from({ length: 101 }, (_, i) => reportWith(i))]) {
-      const rejected = await report(app, { deposits })
+      const rejected = await postReport(app, { deposits })
       expect([rejected.status, rejected.body.error.details.fields[0].field]).toEqual([400, 'deposits'])
     }
   })
@@ -249,7 +249,7 @@ test('a reported transaction hash must have the format of its network', async ()
   const signature = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
   const hash = hashOf('one').slice(2)
   const reportedHash = async (ref: string, network: string, asset: string, tx_hash: string) =>
-    (await report(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
+    (await postReport(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
   expect(await reportedHash(tron, 'trc20', 'USDT', hash.toUpperCase())).toBe(hash)
   expect(await reportedHash(tron, 'trc20', 'USDT', `0x${hash}`)).toBe(null)
   expect(await reportedHash(solana, 'solana', 'USDC', signature)).toBe(signature)

@@ -20,7 +20,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { bankMethodBody, sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
-import { nigerian, nobody } from '../payouts/payout-places.ts'
+import { absentId, nigerian } from '../payouts/payout-places.ts'
 import { feedOf } from './feed.ts'
 
 const payment = { ...nigerian, assetCode: 'USDC', amount: '1' } as const
@@ -139,8 +139,8 @@ describe.each(everyEngine)('the event feed without new changes on %s', (engine) 
       await createWallet(app, { ...newWallet, network: 'none' }),
       await createBankPayoutMethod(app, { ...bankMethod, customerId: closed }),
       await updateBankPayoutMethod(app, { payoutMethodId, customerId, accountName: 'Another' }),
-      await updateBankPayoutMethod(app, { payoutMethodId: nobody, accountName: 'Another' }),
-      await deletePayoutMethod(app, { payoutMethodId: nobody }),
+      await updateBankPayoutMethod(app, { payoutMethodId: absentId, accountName: 'Another' }),
+      await deletePayoutMethod(app, { payoutMethodId: absentId }),
     ]
     expect(rejected.filter(({ refusal }) => refusal === null)).toEqual([])
     const context = app.context()
@@ -237,7 +237,7 @@ const steps: Readonly<Record<string, FeedStep>> = {
   return: (context, state, index) => settle(context, state, pick(state.payouts, index), 'RETURNED'),
 }
 
-const pick = (ids: readonly string[], index: number) => ids[index % Math.max(ids.length, 1)] ?? nobody
+const pick = (ids: readonly string[], index: number) => ids[index % Math.max(ids.length, 1)] ?? absentId
 
 type SettledStatus = 'COMPLETED' | 'FAILED' | 'RETURNED'
 

@@ -11,7 +11,7 @@ import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { camtFaults } from '../../support/camt-schema.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
-import { answer, createRailPayout } from '../rails/support/rail-payouts.ts'
+import { createRailPayout, makeDueCall } from '../rails/support/rail-payouts.ts'
 
 /** Writes a wallet's statement and validates it against the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {
@@ -123,7 +123,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     await setRoute(app.service, { rail: 'sandbox' })
     const walletId = await app.wallet({ balance: '1000' })
     const paid = await createRailPayout(app.context())
-    await answer(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
+    await makeDueCall(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
     nowMs += 1_000
     const lines = readCamtStatement(chunksOf(await camtOf(app.context(), walletId)))
     const { findings, matched, unrelated } = await reconcile(app.service, { rail: 'sandbox' }, lines)

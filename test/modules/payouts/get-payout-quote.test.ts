@@ -15,7 +15,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 type Input = Parameters<typeof createPayout>[1]
 
@@ -171,7 +171,7 @@ function everyError({ customers }: Places): Input[] {
   const input = { ...terms, ...nigerian }
   return [
     { ...input, amount: '0' },
-    { ...input, customerId: nobody },
+    { ...input, customerId: absentId },
     { ...input, customerId: customers.closed },
     { ...input, customerId: customers.other, assetCode: 'USDT' },
     { ...terms, ...southAfrican, assetCode: 'USDT' },
@@ -201,9 +201,9 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
     customers.payer,
     customers.other,
     customers.closed,
-    nobody,
+    absentId,
   )
-  const payoutMethodId = fc.constantFrom(...Object.values(methods), methods.ofPayer, methods.ofMerchant, nobody)
+  const payoutMethodId = fc.constantFrom(...Object.values(methods), methods.ofPayer, methods.ofMerchant, absentId)
   const details = fc.constantFrom(nigerian, southAfrican, { ...nigerian, accountNumber: '1' })
   const recipient = fc.oneof(
     { weight: 6, arbitrary: payoutMethodId.map((id) => ({ payoutMethodId: id })) },
@@ -216,7 +216,7 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
   )
   const rest = fc.record({
     customerId,
-    walletId: rarely(fc.constantFrom(...Object.values(wallets), nobody)),
+    walletId: rarely(fc.constantFrom(...Object.values(wallets), absentId)),
     assetCode: fc.constantFrom('USDC', 'USDT'),
     amount: fc.constantFrom('0.00000001', '0.5', '1', '3.33333333', '7', '49.25742574', '100', '9999999999', '0'),
     transferType: fc.constantFrom(undefined, null, 'swift'),

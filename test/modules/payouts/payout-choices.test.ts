@@ -10,7 +10,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows, tamperWith } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 type Input = Parameters<typeof createPayout>[1]
 
@@ -158,8 +158,8 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         ({ customers }) => ({
           ...terms,
           amount: '0',
-          walletId: nobody,
-          payoutMethodId: nobody,
+          walletId: absentId,
+          payoutMethodId: absentId,
           customerId: customers.closed,
           accountNumber: '1',
         }),
@@ -167,12 +167,12 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       [
         'RESOURCE_NOT_FOUND',
         'Customer not found.',
-        () => ({ ...terms, customerId: nobody, payoutMethodId: nobody, walletId: nobody }),
+        () => ({ ...terms, customerId: absentId, payoutMethodId: absentId, walletId: absentId }),
       ],
       [
         'CUSTOMER_CLOSED',
         'The customer is closed.',
-        ({ customers }) => ({ ...terms, customerId: customers.closed, payoutMethodId: nobody, walletId: nobody }),
+        ({ customers }) => ({ ...terms, customerId: customers.closed, payoutMethodId: absentId, walletId: absentId }),
       ],
       [
         'RESOURCE_NOT_FOUND',
@@ -181,7 +181,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           ...terms,
           customerId: customers.payer,
           payoutMethodId: methods.ofMerchantKes,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -191,7 +191,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           ...terms,
           customerId: customers.payer,
           payoutMethodId: methods.ofPayerKes,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -202,7 +202,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           assetCode: 'USDT',
           customerId: customers.payer,
           payoutMethodId: methods.ofPayerZar,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -318,7 +318,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
-      for (const id of [nobody, methods.ofForeign]) expect(await rejection(id)).toEqual(notFound)
+      for (const id of [absentId, methods.ofForeign]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
         expect(await rejection(id, customers.payer)).toEqual(notFound)
       }
@@ -345,7 +345,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         return [code, message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Wallet not found.']
-      for (const id of [nobody, wallets.ofPayer]) expect(await rejection(id)).toEqual(notFound)
+      for (const id of [absentId, wallets.ofPayer]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [wallets.ofMerchant, wallets.ofOther])
         expect(await rejection(id, customers.payer)).toEqual(notFound)
       const stranger = createContext(app.service, (await app.otherMerchant()).id)

@@ -10,7 +10,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
 import { bearerOptions, tokenFor } from '../client-tokens/support/tokens.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 const terms = { assetCode: 'USDC', amount: '40' }
 const { recipientName: accountName, ...nigerianAccount } = { ...nigerian, recipientCountry: 'NIGERIA' }
@@ -199,9 +199,9 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
   test('return the same error for the same input, such as a missing object or insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
-      ['RESOURCE_NOT_FOUND', { customerId: nobody }],
-      ['RESOURCE_NOT_FOUND', { walletId: nobody }],
-      ['RESOURCE_NOT_FOUND', { recipient: { payoutMethodId: nobody } }],
+      ['RESOURCE_NOT_FOUND', { customerId: absentId }],
+      ['RESOURCE_NOT_FOUND', { walletId: absentId }],
+      ['RESOURCE_NOT_FOUND', { recipient: { payoutMethodId: absentId } }],
       ['CUSTOMER_CLOSED', { customerId: customers.closed }],
       ['RATE_UNAVAILABLE', { assetCode: 'USDT', recipient: { bankAccount: southAfricanAccount } }],
       ['WALLET_NOT_FOUND', { assetCode: 'USDT', customerId: customers.other }],
@@ -250,7 +250,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     for (const name of [
       'id: "x"',
       'id: ""',
-      `id: "${nobody}"`,
+      `id: "${absentId}"`,
       'transactionId: "0000000000"',
       `transactionId: "${payout.transactionId}0"`,
       `referenceId: "${payout.id}"`,
@@ -266,7 +266,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     ['', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
     ['id: null, referenceId: null', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
     [
-      `id: "${nobody}", transactionId: "A"`,
+      `id: "${absentId}", transactionId: "A"`,
       'id',
       'INVALID_PARAMETER',
       'id must be absent if another identifier is given',

@@ -8,7 +8,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
+import { createContradictedPayout, createRailPayout, makeDueCall, railOrderOf } from '../rails/support/rail-payouts.ts'
 
 const path = '/api/payouts/banks'
 
@@ -216,7 +216,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
     for (const [status, state] of Object.entries(outcomes) as ['COMPLETED' | 'FAILED', string][]) {
       const { id: payoutId } = await createRailPayout(app.context())
-      await answer(app.context(), payoutId, { state: 'ACCEPTED' })
+      await makeDueCall(app.context(), payoutId, { state: 'ACCEPTED' })
       const before = await readStoredRows(app)
       const overrideMessage =
         'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: later reports of its bank will move no money'

@@ -9,7 +9,7 @@ import type { Engine } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { nigerian, nobody } from './payout-places.ts'
+import { absentId, nigerian } from './payout-places.ts'
 
 async function startWithPayouts(engine: Engine) {
   const app = await startApp(engine)
@@ -158,8 +158,8 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
       'INVALID_INPUT',
       'customerId INVALID_PARAMETER: must not be given together with ids',
     ])
-    for (const payoutIds of [[id, nobody], [id, 'x'], ['x'], [app.merchant.id]])
+    for (const payoutIds of [[id, absentId], [id, 'x'], ['x'], [app.merchant.id]])
       expect(await rejection({ payoutIds })).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
-    expect(await rejection({ customerId: nobody })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
+    expect(await rejection({ customerId: absentId })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
   })
 })

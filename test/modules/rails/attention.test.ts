@@ -22,8 +22,14 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { absentId, nigerian } from '../payouts/payout-places.ts'
+import {
+  createContradictedPayout,
+  createRailPayout,
+  makeDueCall,
+  railOrderOf,
+  recordReport,
+} from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
   let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
@@ -42,9 +48,9 @@ async function start(setup: Setup) {
 async function createLostPayout(app: App): Promise<string> {
   const context = app.context()
   const { id } = await createRailPayout(context)
-  await answer(context, id, { state: 'ACCEPTED' })
+  await makeDueCall(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
-  await answer(context, id, 'NOT_FOUND')
+  await makeDueCall(context, id, 'NOT_FOUND')
   return id
 }
 
@@ -135,7 +141,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
     const { id: queuedId } = await createRailPayout(app.context())
     expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
-    expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await resolve(app, absentId, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     expect(await resolve(app, queuedId, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'The payout is QUEUED on the rail sandbox: it needs no decision.',
@@ -184,7 +190,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       { state: 'COMPLETED', reference: 'BANK-7' },
       { state: 'RETURNED', reference: 'BANK-8', code: 'CLOSED' },
     ] as const) {
-      await report(context, payoutId, result)
+      await recordReport(context, payoutId, result)
       expect((await attention(app)).nodes[0].reference).toBe('reference' in result ? 'BANK-7' : null)
     }
     const { nodes } = await attention(app)
@@ -194,11 +200,11 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect((await railOrderOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
       Array.from({ length: 3 }, () => 'ATTENTION'),
     )
-    await report(context, payoutId, 'CANCELLED')
-    await report(context, payoutId, 'CANCELLED')
+    await recordReport(context, payoutId, 'CANCELLED')
+    await recordReport(context, payoutId, 'CANCELLED')
     expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
     const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
-    await report(context, other, { state: 'COMPLETED' })
+    await recordReport(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
   })
 
@@ -209,9 +215,9 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
     const { app, balance } = await start(engine)
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { state: firstState })
+    await makeDueCall(app.context(), id, { state: firstState })
     const before = await balance()
-    await report(app.context(), id, 'CANCELLED')
+    await recordReport(app.context(), id, 'CANCELLED')
     const transfer = await railOrderOf(app.context(), id)
     expect(transfer).toMatchObject({ state, dueAt: null })
     expect(transfer.history.at(-1)).toMatchObject({ state, cause })
@@ -222,13 +228,13 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test('shows the current cause only, not earlier steps of the payout', async () => {
     const { app } = await start(engine)
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { failure: 'it is down' })
+    await makeDueCall(app.context(), id, { failure: 'it is down' })
     await hastenQuestions(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
-    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     const cause = 'the bank has no such order, and may not be asked again without a person'
     expect((await attention(app)).nodes).toMatchObject([{ cause }])
     await resolve(app, id, 'RETRY')
-    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
@@ -274,12 +280,12 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     const context = app.context()
     const payoutId = await createLostPayout(app)
     await resolve(app, payoutId, 'RETRY')
-    expect(await answer(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
+    expect(await makeDueCall(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
     await resolve(app, payoutId, 'RETRY')
-    await answer(context, payoutId, 'NOT_FOUND')
+    await makeDueCall(context, payoutId, 'NOT_FOUND')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
-    expect(await answer(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
+    expect(await makeDueCall(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
     expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
   })
 
@@ -352,14 +358,18 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       return resolveAttentionByOperator(context, { payoutId, action, reason: 'so it is' })
     })
     const steps = fc.oneof(
-      { weight: 3, arbitrary: callResults.map((result) => (id: string) => answer(context, id, result)) },
+      { weight: 3, arbitrary: callResults.map((result) => (id: string) => makeDueCall(context, id, result)) },
       {
         weight: 1,
-        arbitrary: callResults.map((result) => (id: string) => answer(context, id, result, { idempotentForMs: 0 })),
+        arbitrary: callResults.map(
+          (result) => (id: string) => makeDueCall(context, id, result, { idempotentForMs: 0 }),
+        ),
       },
       {
         weight: 4,
-        arbitrary: fc.constantFrom(...reportStates).map((state) => (id: string) => report(context, id, { state })),
+        arbitrary: fc
+          .constantFrom(...reportStates)
+          .map((state) => (id: string) => recordReport(context, id, { state })),
       },
       { weight: 1, arbitrary: fc.constant((payoutId: string) => cancelPayout(context, { payoutId })) },
       { weight: 4, arbitrary: decisions },

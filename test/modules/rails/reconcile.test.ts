@@ -13,7 +13,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { cli } from '../../support/process.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { createRailPayout, makeDueCall, railOrderOf, recordReport } from './support/rail-payouts.ts'
 
 /** Reads a statement that arrives in chunks of `size` characters. */
 async function readStatement(read: typeof readCsvStatement, text: string, size = 7) {
@@ -317,8 +317,8 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
       const { orderId } = await railOrderOf(app.context(), id)
       for (const [index, state] of states.entries()) {
         const result = { state, reference: `BANK-${orderId.slice(-6)}` }
-        if (index === 0) await answer(app.context(), id, result)
-        else await report(app.context(), id, result)
+        if (index === 0) await makeDueCall(app.context(), id, result)
+        else await recordReport(app.context(), id, result)
         nowMs += 24 * 3_600_000
       }
       return { id, orderId, reference: `BANK-${orderId.slice(-6)}` }

@@ -19,7 +19,7 @@ import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
-import { answer } from './support/rail-payouts.ts'
+import { makeDueCall } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -508,9 +508,9 @@ test('a rail worker polls unknown orders first, then alternates between accepted
   const { app, run, advance } = await startWithRoute('sqlite', 'live')
   const accepted = [await pay(app), await pay(app)]
   const unknown = await pay(app)
-  for (const { id } of accepted) await answer(app.context(), id, { state: 'ACCEPTED' })
+  for (const { id } of accepted) await makeDueCall(app.context(), id, { state: 'ACCEPTED' })
   advance(second)
-  await answer(app.context(), unknown.id, { failure: 'it is down' })
+  await makeDueCall(app.context(), unknown.id, { failure: 'it is down' })
   const queued = [await pay(app), await pay(app), await pay(app)]
   advance(10 * second)
   const bank = createBank({ maxConcurrentCalls: 8, decide: () => ({ state: 'ACCEPTED' }) })

@@ -15,9 +15,9 @@ import type { Setup } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { setAddressKey } from '../../support/modes.ts'
 import { dueTime, wallTime } from '../../support/times.ts'
-import { nobody } from '../payouts/payout-places.ts'
+import { absentId } from '../payouts/payout-places.ts'
 import { createBank } from './support/bank.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { createRailPayout, makeDueCall, railOrderOf, recordReport } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]
@@ -34,7 +34,7 @@ async function startWithOrder(setup: Setup) {
     context,
     id,
     orderId,
-    answer: (result: RailCallResult) => answer(context, id, result),
+    answer: (result: RailCallResult) => makeDueCall(context, id, result),
     transfer: () => railOrderOf(context, id),
     dueIn: async () => {
       const { dueAt } = await railOrderOf(context, id)
@@ -115,9 +115,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     const { context, id, orderId, answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED' })
     wait(4 * second)
-    await report(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
+    await recordReport(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
     await followReport(context, { orderId, report: { state: 'ACCEPTED', nextAfterMs: hour } })
-    await followReport(context, { orderId: nobody, report: { state: 'COMPLETED' } })
+    await followReport(context, { orderId: absentId, report: { state: 'COMPLETED' } })
     expect(await dueIn()).toBe(6 * second)
   })
 
@@ -144,7 +144,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
     expect(await answer({ failure: 'it is down' })).toBe('cancel')
-    await report(context, id, { state: 'ACCEPTED' })
+    await recordReport(context, id, { state: 'ACCEPTED' })
     expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 1, cancelAskedAt: expect.any(String) })
     expect([await dueIn(), await answer({ failure: 'it is down' })]).toEqual([0, 'find'])
     expect(await dueIn()).toBe(30 * second)
@@ -201,9 +201,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
   test('polls, and does not resubmit, an order that waited longer than the bank’s deduplication period', async () => {
     const { context, orderId, id, transfer, dueIn, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
-    await answer(context, id, { failure: 'it is down' }, rail)
+    await makeDueCall(context, id, { failure: 'it is down' }, rail)
     wait(10 * second)
-    await answer(context, id, 'NOT_FOUND', rail)
+    await makeDueCall(context, id, 'NOT_FOUND', rail)
     expect(await transfer()).toMatchObject({ state: 'QUEUED', attempts: 1 })
     wait(hour)
     expect((await beginCall(context, { orderId, rail }))?.call).toBe('find')
@@ -237,7 +237,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
       expect(await recordAnswer(context, { orderId, dueAt, answer: lateResult, idempotentForMs: hour })).toEqual(before)
     }
     expect(await transfer()).toEqual(before)
-    expect(await recordAnswer(context, { orderId: nobody, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(null)
+    expect(await recordAnswer(context, { orderId: absentId, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(
+      null,
+    )
   })
 
   test.each<[what: string, before: RailCallResult, isCancelling: boolean, cause: string]>([
@@ -286,9 +288,9 @@ test.each(everyEngine)(
     const context = createContext(app.service, app.merchant.id, null, hour)
     const { id, createdAt } = await createRailPayout(context)
     expect(createdAt).toBe('2026-03-01T13:00:00.000Z')
-    await answer(context, id, { failure: 'it is down' })
+    await makeDueCall(context, id, { failure: 'it is down' })
     await hastenQuestions(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
-    await answer(context, id, 'NOT_FOUND')
+    await makeDueCall(context, id, 'NOT_FOUND')
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(nowMs) })
   },
 )

@@ -14,7 +14,7 @@ import { camtFaults } from '../../support/camt-schema.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { hashOf, nodeRail, refOf, report, sampleReport } from '../deposits/support/node.ts'
+import { hashOf, nodeRail, postReport, refOf, sampleReport } from '../deposits/support/node.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
 const reason = 'a zero too many'
@@ -144,8 +144,8 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
     const depositReport = sampleReport(await refOf(app, walletId))
-    await report(app, { ...depositReport, confirmations: 64 })
-    await report(app, { ...depositReport, state: 'REORGED' })
+    await postReport(app, { ...depositReport, confirmations: 64 })
+    await postReport(app, { ...depositReport, state: 'REORGED' })
     const reference = `erc20:${hashOf('one')}:0`
     await reverseDeposit(app.context(), { reference, reason })
     const credit = () => resolveDeposit(app.service, { reference, action: 'credit', reason })

@@ -10,7 +10,7 @@ import { readStoredRows } from '../../../support/stored.ts'
 import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-apis.ts'
 
 const url = 'https://example.com/webhooks'
-const nobody = '019b7679-7400-7000-8000-000000000000'
+const absentId = '019b7679-7400-7000-8000-000000000000'
 const apisAndEngines = everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const))
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 
@@ -228,7 +228,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     ])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
-      for (const webhookId of [nobody, endpoint.id]) {
+      for (const webhookId of [absentId, endpoint.id]) {
         const { code } = await ask(apiName, app, name, { webhookId, ...more }, { key })
         expect([name, code]).toEqual([name, 'RESOURCE_NOT_FOUND'])
       }
