@@ -1,5 +1,5 @@
-// The matrix over the whole schema with tokens of customers: for a token that acts as one of a merchant's customers neither the
-// merchant's own nor another customer's things exist, whatever is asked for, in whichever way.
+// Tests the whole GraphQL schema with a customer's client token: for such a token, objects of the merchant and of other
+// customers do not exist, in any field, list, filter or cursor.
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
@@ -22,7 +22,7 @@ import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
 import { tokenFor } from './support/tokens.ts'
 
-/** What only the merchant has, and what all have. */
+/** The types whose objects belong to the merchant only, and those whose objects every credential can read. */
 const [ofMerchant, ofAll] = [['WebhookEndpoint'], ['Merchant', 'AssetCode', 'AssetNetwork']]
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
@@ -96,7 +96,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
       if (call.list === 'Query.assetCodes' || own === null) continue
       tried++
       const junk = await refused(ask, call, 'junk')
-      // The merchant's own of the very same list, and another customer's of its own.
+      // A cursor of the same list for the merchant, and one of the list of another customer.
       const theirs = callsOf({ Customer: [others.person], Wallet: [others.wallets.person] })
       const likewise = theirs.find(({ list }) => list === call.list) as ListCall
       for (const cursor of [await cursorOf(asMerchant, call), await cursorOf(asOther, likewise)]) {
@@ -111,7 +111,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
 
   test('receives no data of other owners for random GraphQL documents, with either executor', async () => {
     const { app, others, ours, token, canaries } = await startCustomers(engine)
-    // Every id that there is and cursors of every list, by the merchant; of its own and of others.
+    // The ids of all objects and cursors of every list, as the merchant reads them.
     const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
     const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))
@@ -175,7 +175,7 @@ function ownIdsOf(ours: World): ReadonlySet<string> {
   return new Set(own.map(({ type, id }) => toGlobalId(type, id)))
 }
 
-/** Filters of a list that let through some of what is there for somebody. */
+/** Filters of a list that match objects of this customer or of other owners. */
 function filtersOf({ list }: ListCall, ours: World, others: World): Record<string, unknown>[] {
   const times = [{ createdFrom: '2026-01-01T00:00:00Z' }, { createdBefore: '2026-03-08T00:00:00Z' }]
   const [owner] = list.split('.')

@@ -17,7 +17,7 @@ test.each(Object.keys(hashedColumns) as HashedTable[])(
   (table) => {
     const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
     const decidedColumns = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
-    // A new column needs a new form or a reason, because existing seals don't cover it.
+    // A new column needs a new version of the hash format or a reason, because existing seals don't cover it.
     expect(decidedColumns.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
   },
 )

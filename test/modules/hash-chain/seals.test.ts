@@ -216,7 +216,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     const [tampering] = tamperings
     await tamperWith(app, ...(tampering?.statements(targets) ?? []), 'delete from seals')
     await sealAll(app.service)
-    // Without kept heads, a complete rewrite of all seals goes unnoticed.
+    // Without saved chain heads, a complete rewrite of all seals is not detected.
     expect((await chainOf(app)).differences).toEqual([])
     for (let payouts = 0; payouts < 2; payouts++) {
       await pay(app, '1')

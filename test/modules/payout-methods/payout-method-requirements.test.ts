@@ -268,7 +268,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         const differing: unknown[] = []
         for (const characters of chunksOf([...representativeCharacters()], 20)) {
           for (const character of characters) differing.push(...disagreements(fields, character))
-          // Together first, which is enough if all of them are accepted.
+          // All characters are tested together first; if they are accepted, each of them is.
           const embedded = characters.map((character) => `a${character}b`)
           if (isAcceptedByAll(fields, embedded.join(''))) continue
           for (const value of embedded) differing.push(...disagreements(fields, value))

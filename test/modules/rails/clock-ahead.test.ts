@@ -29,7 +29,7 @@ async function startWithClocks(setup: Setup, mode: Mode) {
   const httpRail = createHttpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
   const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [httpRail] })
   await setAddressKey(app)
-  // The rates are in force also for a clock that is set back.
+  // The rates must also be in force for a clock that is set back.
   clocks.wall += 2 * hour
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })

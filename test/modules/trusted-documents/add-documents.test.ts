@@ -19,7 +19,7 @@ const add = (app: App, manifest: unknown) =>
   })
 const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
 
-/** The sentences of a refusal. */
+/** The fields and messages of the error, or its code if it has no fields. */
 async function faultsOf(adding: Promise<unknown>): Promise<readonly string[]> {
   const refusal = await adding.then(
     () => null,

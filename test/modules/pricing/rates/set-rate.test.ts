@@ -56,7 +56,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     }
   })
 
-  // A clock that was ahead can leave a forgotten later row.
+  // A clock that was ahead may have set a later rate that nobody remembers.
   test('returns every later rate that will replace the new one', async () => {
     const app = await start()
     const set = (rate: string, effectiveAt?: string) => setRate(app.service, { ...pair, rate, effectiveAt })

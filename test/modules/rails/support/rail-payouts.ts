@@ -17,8 +17,8 @@ export async function createRailPayout(context: Context, amount = '10') {
 }
 
 /**
- * Makes the call that is due for a payout with the given result. Resolves to the call's name, or `null` if none was
- * due.
+ * Makes the call to the bank that is due for a payout, and records the given result. Resolves to the call's name, or to
+ * `null` if no call was due.
  */
 export async function makeDueCall(
   context: Context,

@@ -75,13 +75,13 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
       expect((await one.acquire(ids)).size).toBe(2)
     }
     expect(await other.acquire(ids)).toEqual(new Set())
-    // Nothing is written in between.
+    // Leases that are not yet due for renewal are not written.
     pass(29 * second)
     elapse(9 * second)
     await one.acquire(ids)
     pass(2 * second)
     expect((await other.acquire(ids.slice(0, 1))).size).toBe(1)
-    // A lease that the other took meanwhile is lost.
+    // The first process loses a lease that the other took after its expiry.
     elapse(second)
     expect([...(await one.acquire(ids))]).toEqual(ids.slice(1))
     await one.release()

@@ -13,10 +13,10 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
       if (objectId !== slow) response.end()
     })
     await endpoint(url)
-    // More than one read returns.
+    // One read of the feed returns fewer events.
     await changes(100, slow)
     const quick = await app.customer()
-    // It notices that all wait once no read is pending.
+    // The dispatcher notices that all events wait when no read is pending.
     let [begun, waits] = [0, 0]
     const waitMs = () => {
       if (waits === begun) return 0
@@ -71,7 +71,7 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     }
   })
 
-  // More than one read returns, and more than one scan covers.
+  // More due events than a batch of 16, and more than a read of 32.
   test.each([25, 60])('retries all of %i due events', async (count) => {
     const { dispatch, endpoint, until, onItsOwn, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,

@@ -9,7 +9,7 @@ type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
 
 const newEndpoint: Endpoint = { status: 'enabled', failures: 0 }
 
-/** Creates the pace of an endpoint with a fake clock. */
+/** Creates the concurrency limiter of an endpoint with a fake clock. */
 function startPace(endpoint: Endpoint = newEndpoint) {
   let time = 10_000
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)

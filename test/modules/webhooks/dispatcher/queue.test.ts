@@ -12,7 +12,7 @@ const steps = ['begin', 'succeed', 'fail', 'commit', 'hear', 'read due', 'read f
 const [mostAtOnce, feedRead, fewOpen] = [4, 16, 8]
 
 /**
- * Simulates a queue with its database, and throws as soon as an attempt starts that must not.
+ * Simulates a queue with its database, and throws as soon as an attempt starts that must still wait.
  *
  * @param objects the objects of the feed's events, in order
  * @param past whether each earlier attempted event is finished, from the first on

@@ -45,7 +45,7 @@ async function startDelivered(engine: Setup) {
     },
     { merchantId },
   )
-  // The state that the dispatcher leaves.
+  // Sets the endpoint's cursor, as the dispatcher would.
   await ask('rest', app, 'enableWebhookEndpoint', { webhookId: endpointId, after: 5 })
   const stored = async () =>
     ((await readStoredRows(app)).webhook_deliveries ?? [])

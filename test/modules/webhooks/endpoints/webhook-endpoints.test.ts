@@ -175,7 +175,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     const { secret: fourth } = await rotate({ overlapHours: 1 })
     expect(await shared()).toEqual([fourth, third, second])
     pass(hour)
-    // An old secret with less time left than the rotation would give keeps its expiry.
+    // An old secret keeps its expiry if that is before the expiry that the rotation would set.
     expect(await shared()).toEqual([fourth])
     const { secret: fifth } = await rotate({ overlapHours: 0 })
     expect([await shared(), await keyCount()]).toEqual([[fifth], 1])
