@@ -102,7 +102,7 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
 }
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('cannot read or write rows of other owners in any merchant table, unless the table is declared open', async () => {
+  test('cannot read or write other owners’ rows in any merchant table that is not declared open to customers', async () => {
     const world = await startCustomers(engine)
     await fillEmptyTables(world)
     const { app, ours, others } = world

@@ -114,7 +114,7 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
   )
 })
 
-describe.each(everyEngine)('the event feed without new changes on %s', (engine) => {
+describe.each(everyEngine)('the event feed on %s', (engine) => {
   test.each(everyApi)('contains no event of errors, replays and updates without effect through %s', async (api) => {
     const app = await startApp(engine)
     const { createPayout, createWallet, createBankPayoutMethod, updateBankPayoutMethod, deletePayoutMethod } =

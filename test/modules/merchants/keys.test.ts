@@ -125,7 +125,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('keep a last use that a fast clock recorded only until the next use with the correct clock', async () => {
+  test('replace a last use that a fast clock recorded, at the next use with the correct clock', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt

@@ -196,7 +196,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     }
   })
 
-  test('return the same error for the same input, such as a missing object or insufficient funds', async () => {
+  test('return the same error for missing objects, a closed customer, a missing rate or insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
       ['RESOURCE_NOT_FOUND', { customerId: absentId }],

@@ -160,7 +160,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('is the next request to the bank, whatever the bank reports before it', async () => {
+  test('makes the cancellation the next request to the bank, whatever the bank reports before', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {

@@ -105,7 +105,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     await app.expectBooksToBalance()
   })
 
-  test('is rejected with the webhook-id of another report', async () => {
+  test('is rejected if it has the webhook-id of another report', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({

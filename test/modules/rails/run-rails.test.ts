@@ -189,7 +189,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect([bank.submitted(latePayout.orderId), await status(app, latePayout.id)]).toEqual([1, 'PROCESSING'])
   })
 
-  test('resubmits an order that the bank never accepts at growing intervals, without blocking other orders', async () => {
+  test('resubmits at growing intervals an order that the bank never accepts, without blocking other orders', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const lostOrders = new Set<string>()
     const bank = createBank({
@@ -364,7 +364,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     },
   )
 
-  test('passes order ids in reports that match no order to onUnknownOrders, once', async () => {
+  test('calls onUnknownOrders once with the ids in reports that match no order', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
@@ -399,7 +399,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(bank.calls.length).toBe(1)
   })
 
-  test('submits nothing to a paused rail, but its payouts are created and wait', async () => {
+  test('submits nothing to a paused rail, whose payouts stay queued', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     await pauseSubmissions(app.service, { rail: 'bank' })
@@ -456,7 +456,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('passes a stored report that cannot be parsed to onError once, and continues', async () => {
+  test('calls onError once for a stored report that cannot be parsed, and continues', async () => {
     const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'

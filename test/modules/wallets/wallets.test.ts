@@ -196,7 +196,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 35: an invalid input is reported before the closed customer', async () => {
+  test('ruling 35: an invalid input takes precedence over the closed customer', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: customer_id })

@@ -35,7 +35,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(got.length).toBe(8)
   })
 
-  test('lease 150 merchants in two transactions, after which the other process gets none', async () => {
+  test('lease 150 merchants in two transactions to one process, and then none to the other', async () => {
     const { app } = await startWorld(engine)
     const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0

@@ -196,7 +196,7 @@ describe.each(everyEngine)('an event that waits for an earlier event of its obje
     expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([dueAt, null, null])
   })
 
-  test('is not stored if the cursor has moved, because it is read again', async () => {
+  test('is not stored if the cursor has moved, because the event will be read again', async () => {
     const { record, rows, objectIds } = await startStored(engine)
     const waiting = [{ sequence: 1, objectId: objectIds[0] as string }]
     expect(await record({ waiting, cursor: { from: 3, to: 4 } })).toMatchObject({ isMoved: true, pending: [] })

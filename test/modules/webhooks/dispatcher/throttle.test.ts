@@ -21,7 +21,7 @@ function startThrottle(room: () => IdleCapacity) {
   return { begunIn, waitMs }
 }
 
-describe('the throttled rate of attempts', () => {
+describe('the throttled rate of webhook attempts', () => {
   test.each([
     ['grows while the machine and the event loop have idle capacity', 100, free, 1, 120],
     ['shrinks if the machine has too little idle capacity', 100, { machine: 0.39, loop: 1 }, 1, 60],

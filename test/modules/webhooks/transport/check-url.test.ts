@@ -13,7 +13,7 @@ const faultOf = (url: string, { mode = 'live', allowed = '' }: { mode?: 'live' |
 const publicOnly = 'must be of a public address: what is inside must be allowed by WEBHOOK_ALLOW'
 const written = (address: string) => (address.includes(':') ? `[${address}]` : address)
 
-describe('addresses', () => {
+describe('IP addresses of webhook URLs', () => {
   test.each(outerAddresses)('%s is public', (address) => {
     expect(isPublicUnicast(address)).toBe(true)
     expect(faultOf(`https://${written(address)}/`)).toBeNull()

@@ -163,7 +163,7 @@ describe('WEBHOOK_ALLOW', () => {
   })
 })
 
-describe('host names', () => {
+describe('host names of webhook URLs', () => {
   /** Starts a name server that knows `hooks.test`, fails for `broken.test` and never responds about others. */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')

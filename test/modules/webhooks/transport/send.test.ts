@@ -45,7 +45,7 @@ async function startRaw(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe('a response', () => {
+describe('a response to a webhook', () => {
   test('is recorded with its status, its Retry-After and the start of its body', async () => {
     const receiver = await startReceiver((response) =>
       response.writeHead(503, { 'retry-after': '120' }).end('too much to do'),
@@ -114,7 +114,7 @@ describe('a response', () => {
   })
 })
 
-describe('a failure is reported with its kind and message if', () => {
+describe('the failure of a webhook attempt is reported with its kind and message if', () => {
   const failed = (kind: string, message: string | RegExp) => ({
     status: null,
     retryAfter: null,
@@ -225,7 +225,7 @@ describe('a failure is reported with its kind and message if', () => {
   })
 })
 
-describe('connections', () => {
+describe('connections of the webhook sender', () => {
   test.each([false, true])('are kept for the next request (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
     const sender = senderOf(isSecure ? live : {})
