@@ -159,7 +159,7 @@ test.each(everyEngine)(
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)(
-    'limit a credential with only the scope %s; each rejected request reports the missing scope',
+    'allow a credential with only %s what that scope permits; other requests report the missing scope',
     async (scope) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: [scope] })

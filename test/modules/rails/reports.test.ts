@@ -50,7 +50,7 @@ const status = async (app: App, id: string) => (await app.rest('GET', `/api/payo
 const setups = [...everyEngineAndMode, ['workers', 'live']] as const
 
 describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
-  test('settles a payout once, also when it is repeated', async () => {
+  test('settles a payout once, even if the report is repeated', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
     for (const time of [1, 2]) {

@@ -77,7 +77,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     ['1800', '1200', '1199.999999999', '-20.00'],
     ['1800', '1200', '150000000', '+9999900.00'],
   ])(
-    'accepts a change from 1500 to %s or %s, and to %s (%s %%) only with isForced',
+    'accepts a change from 1500 to %s or %s, but to %s (%s %%) only with isForced',
     async (highest, lowest, outlier, percent) => {
       const app = await start()
       const set = (rate: string, effectiveAt: string, isForced?: boolean) =>

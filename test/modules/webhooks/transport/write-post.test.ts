@@ -206,7 +206,7 @@ describe('the provider’s sample code for verification', () => {
     expect(accepts(write('stablestack', { data }), occurredAt)).toBe(true)
   })
 
-  test('in a rotation accepts with the newest secret', () => {
+  test('accepts a message during a rotation only with the newest secret', () => {
     const { body } = write('stablestack', { secrets: [secret, earlier] })
     expect(providerAccepts(body, secret, occurredAt)).toBe(true)
     expect(providerAccepts(body, earlier, occurredAt)).toBe(false)
