@@ -174,7 +174,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
   })
 
-  test('reports a deleted event whose gap was closed, even among many seals, and reports the audit’s progress', async () => {
+  test('emits its progress, and finds a deleted event even if the later events were renumbered', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const customerId = await app.customer()
