@@ -9,8 +9,8 @@ import { sandboxExtendedPublicKeys } from '../../src/modules/networks/sandbox-ad
 import { listOperatorActions } from '../../src/modules/operators/list-operator-actions.ts'
 import { cancelPayout } from '../../src/modules/rails/orders/cancel-payout.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
-import { hashOf, nodeRail, refOf, report } from '../modules/deposits/support/node.ts'
-import { answer, createContradictedPayout, createRailPayout } from '../modules/rails/support/rail-payouts.ts'
+import { hashOf, nodeRail, postReport, refOf } from '../modules/deposits/support/node.ts'
+import { createContradictedPayout, createRailPayout, makeDueCall } from '../modules/rails/support/rail-payouts.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 import { readStoredRows } from '../support/stored.ts'
@@ -31,13 +31,13 @@ async function start(engine: 'sqlite' | 'postgres') {
   const context = app.context()
   const wallet = await app.wallet({ network: 'erc20', balance: '1000' })
   const lostPayout = await createRailPayout(context)
-  await answer(context, lostPayout.id, { state: 'ACCEPTED' })
+  await makeDueCall(context, lostPayout.id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: lostPayout.id })
-  await answer(context, lostPayout.id, 'NOT_FOUND', { idempotentForMs: 0 })
+  await makeDueCall(context, lostPayout.id, 'NOT_FOUND', { idempotentForMs: 0 })
   const ref = await refOf(app, wallet)
   const contradiction = { ref, network: 'erc20', tx_hash: hashOf('two'), log_index: 0, asset: 'USDC' }
   for (const amount of ['10', '11']) {
-    const { status } = await report(app, { ...contradiction, amount, confirmations: 1, state: 'DETECTED' })
+    const { status } = await postReport(app, { ...contradiction, amount, confirmations: 1, state: 'DETECTED' })
     expect(status).toBe(200)
   }
   const file = async (name: string, text: string) => {

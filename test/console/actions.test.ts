@@ -12,11 +12,11 @@ import { getWallet } from '../../src/modules/wallets/get-wallet.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { getWebhookEndpoint } from '../../src/modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import type { Context } from '../../src/operations/context.ts'
-import { nodeRail, refOf, report, sampleReport } from '../modules/deposits/support/node.ts'
+import { nodeRail, postReport, refOf, sampleReport } from '../modules/deposits/support/node.ts'
 import {
-  answer,
   createContradictedPayout,
   createRailPayout,
+  makeDueCall,
   railOrderOf,
 } from '../modules/rails/support/rail-payouts.ts'
 import type { App, Engine } from '../support/app.ts'
@@ -39,9 +39,9 @@ const endpointOf = async (app: App): Promise<string> =>
 const paidAndNot = (context: Context) => createContradictedPayout(context, 'COMPLETED', 'REJECTED')
 async function createLostPayout(context: Context): Promise<string> {
   const { id } = await createRailPayout(context)
-  await answer(context, id, { state: 'ACCEPTED' })
+  await makeDueCall(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
-  await answer(context, id, 'NOT_FOUND', { idempotentForMs: 0 })
+  await makeDueCall(context, id, 'NOT_FOUND', { idempotentForMs: 0 })
   return id
 }
 
@@ -203,8 +203,8 @@ describe.each(everyEngine)('on %s', (engine) => {
     const { app, console, walletId } = await start(engine)
     const ref = await refOf(app, walletId)
     const transfer = { network: 'solana', tx_hash: '5'.repeat(88), log_index: 0 }
-    await report(app, sampleReport(ref, { ...transfer, confirmations: 100 }))
-    await report(app, sampleReport(ref, { ...transfer, confirmations: 0, state: 'REORGED' }))
+    await postReport(app, sampleReport(ref, { ...transfer, confirmations: 100 }))
+    await postReport(app, sampleReport(ref, { ...transfer, confirmations: 0, state: 'REORGED' }))
     const [deposit] = await listDepositAttention(app.service, {})
     const reference = deposit?.reference ?? ''
     const refused = await console.act('/attention', 'deposit resolve', { action: 'dismiss' }, reference)

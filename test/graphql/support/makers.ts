@@ -14,7 +14,7 @@ import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.
 import { createWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { answer, report } from '../../modules/rails/support/rail-payouts.ts'
+import { makeDueCall, recordReport } from '../../modules/rails/support/rail-payouts.ts'
 import type { App } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
@@ -140,8 +140,8 @@ export function makersFor(app: App, merchantId: string, words: Words) {
   const newCarriedPayout = (customerId: string | null = null) => newPayout(customerId, null, '9999999900')
   const newContradictedPayout = async (customerId: string | null = null) => {
     const payoutId = await newCarriedPayout(customerId)
-    await answer(context(), payoutId, { state: 'COMPLETED', reference: words.text('reference') })
-    await report(context(), payoutId, { state: 'REJECTED', code: words.text('code') })
+    await makeDueCall(context(), payoutId, { state: 'COMPLETED', reference: words.text('reference') })
+    await recordReport(context(), payoutId, { state: 'REJECTED', code: words.text('code') })
     return payoutId
   }
   const newWebhook = async () => {

@@ -6,7 +6,7 @@ import { bankMethodBody } from '../../support/bodies.ts'
 const euroCoin = { assetType: 'STABLECOIN', code: 'EURC', minorUnitPlaces: 6, networks: ['solana', 'erc20'] } as const
 
 describe.each(everyEngine)('asset codes on %s', (engine) => {
-  test('are those of the contract, and each stablecoin lists its networks', async () => {
+  test('are initially the eight of the contract, and each stablecoin lists its networks', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('GET', '/api/asset-codes')
     const networks = ['Erc20', 'Polygon', 'Bep20', 'Trc20', 'Solana']
@@ -27,12 +27,15 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     ])
   })
 
-  test.each(['USD', 'CAD', 'EUR', 'GBP'])('ruling 52: a wallet and a bank account can be in %s', async (currency) => {
-    const app = await startApp(engine)
-    const wallet = await app.rest('POST', '/api/wallets', { body: { currency, description: 'Main' } })
-    const method = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, currency } })
-    expect([wallet.status, wallet.body.data.asset_type, method.status]).toEqual([201, 'FIAT', 201])
-  })
+  test.each(['USD', 'CAD', 'EUR', 'GBP'])(
+    'ruling 52: %s is accepted for a wallet and for a bank payout method',
+    async (currency) => {
+      const app = await startApp(engine)
+      const wallet = await app.rest('POST', '/api/wallets', { body: { currency, description: 'Main' } })
+      const method = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, currency } })
+      expect([wallet.status, wallet.body.data.asset_type, method.status]).toEqual([201, 'FIAT', 201])
+    },
+  )
 
   test('are filtered by asset type', async () => {
     const app = await startApp(engine)
@@ -44,7 +47,7 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 
-  test('include an added code first, with its networks in the order of the input', async () => {
+  test('are listed with a newly added code first, whose networks have the order of the input', async () => {
     const app = await startApp(engine)
     await addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks] })
     const { body } = await app.rest('GET', '/api/asset-codes')
@@ -58,7 +61,7 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     ['a stablecoin without a network', { networks: [] }],
     ['fiat with a network', { assetType: 'FIAT' as const }],
     ['a duplicate network', { networks: ['erc20' as const, 'erc20' as const] }],
-  ])('reject %s and add nothing', async (_, change) => {
+  ])('addAssetCode rejects %s and adds no asset code', async (_, change) => {
     const app = await startApp(engine)
     const add = async () => addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks], ...change })
     await expect(add()).rejects.toMatchObject({ code: 'INVALID_INPUT' })

@@ -454,20 +454,20 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     expect(finding?.examples[0]).toMatch(/[0-9a-f-]{8}|refers to|is missing/)
   })
 
-  test('transfersWithWrongCause finds transfers of another cause when it runs first', async () => {
+  test('transfersWithWrongCause returns each deposit transfer whose reference differs from its deposit’s', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
 
     expect(await transfersWithWrongCause(app.db, {})).toHaveLength(3)
   })
 
-  test('compares payouts without a checksum with their fingerprints and finds no contradiction', async () => {
+  test('accepts a payout without a checksum if its row matches the fingerprint of its request', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update payouts set checksum = null`)
     expect(await auditBooks(app.service)).toMatchObject({ balanced: true })
   })
 
-  test('sums balances beyond 64 bits', async () => {
+  test('sums balances exactly even if the sum exceeds 64 bits', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update accounts set balance = 9223372036854775807`)
     await tamperWith(app, `update accounts set asset_code = 'USDC'`)

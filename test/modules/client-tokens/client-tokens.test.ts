@@ -11,7 +11,7 @@ import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 const absentId = '00000000-0000-7000-8000-000000000000'
 
 describe.each(everyEngineAndWorkers)('a client token of a customer on %s', (setup) => {
-  test('sees that customer’s objects and no others', async () => {
+  test('gives access to the objects of that customer only', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const wallets = [
@@ -54,7 +54,7 @@ describe.each(everyEngineAndWorkers)('a client token of a customer on %s', (setu
     await app.expectBooksToBalance()
   })
 
-  test('receives that customer’s events while another caller waits for all events of the merchant', async () => {
+  test('receives only that customer’s events while an API key receives all events of the merchant', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const token = await tokenFor(app, own, ['read'])
@@ -78,7 +78,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   const startsAt = Date.UTC(2030, 0, 1)
   const startAt = () => startApp(engine, { clock: () => startsAt + 999 })
 
-  test('returns the token with its scopes, customer and expiry, counted from the last whole second', async () => {
+  test('returns the token with its scopes, customer and expiry; the lifetime starts at the current whole second', async () => {
     const app = await startAt()
     const customerId = await app.customer()
     for (const [input, seconds] of [
@@ -117,7 +117,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
       RegExp(customerScopesMessage),
     ],
     [{ scopes: 'webhooks', customer_id: absentId }, 'scopes', 'INVALID_FORMAT', /list|array/],
-  ])('rejects %j with one invalid field', async (body, field, code, message) => {
+  ])('rejects the body %j and reports its one invalid field', async (body, field, code, message) => {
     const app = await startAt()
     const response = await app.rest('POST', '/api/client-tokens', { body })
     expect([response.status, response.body.error.details]).toEqual([
@@ -126,7 +126,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
     ])
   })
 
-  test('lists the scopes of the API key when it rejects a scope that the key lacks', async () => {
+  test('rejects a scope that the API key lacks, and lists the scopes of the key in the message', async () => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
     const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId: id })

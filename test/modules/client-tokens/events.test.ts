@@ -54,8 +54,8 @@ async function recordForeignEvents({ db, merchant, service }: App, count: number
 
 const allEvents = async ({ token, app }: Customers) => (await pagesFor(app, token)).flatMap(({ data }) => data)
 
-describe.each(everyEngine)('the events of a client token’s customer on %s', (engine) => {
-  test('are exactly the events of its objects in REST, GraphQL and a subscription', async () => {
+describe.each(everyEngine)('the events that a customer’s client token receives on %s', (engine) => {
+  test('are those of the customer’s objects only, in REST, GraphQL and subscriptions', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, token, canaries } = customers
     const events = await allEvents(customers)
@@ -88,7 +88,7 @@ describe.each(everyEngine)('the events of a client token’s customer on %s', (e
     stream.end()
   })
 
-  test('are listed in bounded pages when 21,000 events of other owners precede them', async () => {
+  test('are found by bounded scans: after 21,000 events of other owners, a page may be empty', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const token = await tokenFor(app, customerId)
@@ -113,7 +113,7 @@ describe.each(everyEngine)('the events of a client token’s customer on %s', (e
   })
 })
 
-describe.each(everyEngine)('a subscription whose client token expires on %s', (engine) => {
+describe.each(everyEngine)('on %s, a subscription whose client token expires', (engine) => {
   const query = 'subscription { eventPublished { sequence } }'
   const expired = {
     errors: [{ message: 'The token of this stream has expired.', extensions: { code: 'INVALID_TOKEN' } }],
@@ -129,7 +129,7 @@ describe.each(everyEngine)('a subscription whose client token expires on %s', (e
     return { app, token, expire }
   }
 
-  test('ends with an INVALID_TOKEN error and the event complete in text/event-stream', async () => {
+  test('ends a text/event-stream response with an INVALID_TOKEN error and a `complete` event', async () => {
     const { app, token, expire } = await startWithToken()
     const stream = await listen(app, query, { key: token })
     expire()
@@ -139,7 +139,7 @@ describe.each(everyEngine)('a subscription whose client token expires on %s', (e
     expect(stream.seen.text).toMatch(/^event: next\ndata: .+\n\nevent: complete\ndata:\n\n$/m)
   })
 
-  test('ends with an INVALID_TOKEN error and the closing boundary in multipart/mixed', async () => {
+  test('ends a multipart/mixed response with an INVALID_TOKEN error and the closing boundary', async () => {
     const { app, token, expire } = await startWithToken()
     const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
     const headers = { authorization: `Bearer ${token}`, accept: 'multipart/mixed', 'content-type': 'application/json' }
@@ -152,7 +152,7 @@ describe.each(everyEngine)('a subscription whose client token expires on %s', (e
 })
 
 describe.each(everyEngineAndWorkers)('payout subscriptions of a client token on %s', (setup) => {
-  test('emit the payouts of its customer and reject the id of another customer’s payout', async () => {
+  test('emit only payouts of the token’s customer, and reject the id of another customer’s payout', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     for (const customerId of [own, other]) await app.wallet({ customerId, balance: '100' })

@@ -103,7 +103,7 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
 }
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('selects, changes, deletes and inserts no foreign row in any table of a merchant', async () => {
+  test('cannot read or write other owners’ rows in any merchant table that is not declared open to customers', async () => {
     const world = await startCustomers(engine)
     await fillEmptyTables(world)
     const { app, ours, others } = world

@@ -52,7 +52,7 @@ describe.each(everyEngineAndWorkers)('the allowed networks of an API key on %s',
     ],
     ['all of IPv4', ['0.0.0.0/0'], ['8.8.8.8', '::ffff:8.8.8.8'], ['2001:db8::1']],
   ])(
-    'accept only addresses inside %s, and do not limit client tokens',
+    'restrict the key to client addresses inside %s, but do not restrict its client tokens',
     async (_, networks, allowedAddresses, otherAddresses) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: ['read'], networks })
@@ -70,7 +70,7 @@ describe.each(everyEngineAndWorkers)('the allowed networks of an API key on %s',
     },
   )
 
-  test('must be addresses or CIDR ranges, at least one', async () => {
+  test('must be a non-empty list of IP addresses or CIDR ranges', async () => {
     const { service, merchant } = await startApp(setup)
     for (const network of [
       '',
@@ -93,7 +93,7 @@ describe.each(everyEngineAndWorkers)('the allowed networks of an API key on %s',
 const eventsSubscription = 'subscription { eventPublished { type } }'
 
 describe.each(everyEngine)('event subscriptions of a client token on %s', (engine) => {
-  test('end when the token or its API key expires or the key is revoked', async () => {
+  test('end when the token expires, or when its API key expires or is revoked', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const { id } = await newKey(app, { scopes: ['read'] })
@@ -122,7 +122,7 @@ describe.each(everyEngine)('event subscriptions of a client token on %s', (engin
     lasting.end()
   })
 
-  test('are limited to ten for each token', async () => {
+  test('are limited to ten at a time for each token', async () => {
     const app = await startApp(engine)
     const [token, other] = [await tokenFor(app, null, ['read']), await tokenFor(app, null, ['read'])]
     const streams = []
@@ -140,8 +140,8 @@ describe.each(everyEngine)('event subscriptions of a client token on %s', (engin
 
 type WriteRequest = readonly [method: 'POST' | 'PUT' | 'DELETE', path: string, body: object]
 
-describe.each(everyEngineAndWorkers)('an idempotency key of a client token on %s', (setup) => {
-  test('returns no stored result to another customer or to the merchant', async () => {
+describe.each(everyEngineAndWorkers)('an idempotency key that was used with a client token on %s', (setup) => {
+  test('never returns the stored result to another customer or to the merchant', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const walletId = await app.wallet({ customerId: own, balance: '100' })

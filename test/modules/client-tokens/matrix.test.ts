@@ -1,5 +1,5 @@
-// The matrix over the whole schema with tokens of customers: for a token that acts as one of a merchant's customers neither the
-// merchant's own nor another customer's things exist, whatever is asked for, in whichever way.
+// Tests the whole GraphQL schema with a customer's client token: for such a token, objects of the merchant and of other
+// customers do not exist, in any field, list, filter or cursor.
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
@@ -22,11 +22,11 @@ import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
 import { tokenFor } from './support/tokens.ts'
 
-/** What only the merchant has, and what all have. */
+/** The types whose objects belong to the merchant only, and those whose objects every credential can read. */
 const [ofMerchant, ofAll] = [['WebhookEndpoint'], ['Merchant', 'AssetCode', 'AssetNetwork']]
 
-describe.each(everyEngine)('a token for one customer on %s', (engine) => {
-  test('could not be answered what is not its own unseen: every list of the merchant has some of it', async () => {
+describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
+  test('control: every list of the merchant contains values that the token must not receive', async () => {
     const { app, others, canaries } = await startCustomers(engine)
     expect(canaries).toEqual(expect.arrayContaining(['7391.73918264', others.person, others.payouts.failed]))
     expect(canaries.length).toBeGreaterThan(150)
@@ -37,15 +37,18 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test.each(['Query', 'Mutation', 'Subscription'])('finds by a %s what is its own and nothing else', async (root) => {
-    const customers = await startCustomers(engine)
-    const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
-    expect(places.length).toBeGreaterThan(0)
-    for (const [place, idCase] of places) await expectCaseToHold(customers, place, idCase)
-    await customers.app.expectBooksToBalance()
-  })
+  test.each(['Query', 'Mutation', 'Subscription'])(
+    'finds the customer’s objects, and no others, by id in every field of %s',
+    async (root) => {
+      const customers = await startCustomers(engine)
+      const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
+      expect(places.length).toBeGreaterThan(0)
+      for (const [place, idCase] of places) await expectCaseToHold(customers, place, idCase)
+      await customers.app.expectBooksToBalance()
+    },
+  )
 
-  test('lists what is its own, with filters and without, and counts nothing else', async () => {
+  test('lists and counts only the customer’s objects, with and without filters', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
     const ask = createAsk(app, { key: token, canaries })
     const parents = { Customer: [ours.person], Wallet: [ours.wallets.person] }
@@ -75,7 +78,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test('takes no cursor that it was not given, nor gives one that others take', async () => {
+  test('cannot use cursors of other credentials, and the merchant’s API key cannot use cursors of the token', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
     const ask = createAsk(app, { key: token, canaries })
     const asOther = createAsk(app, { key: await tokenFor(app, others.person) })
@@ -93,7 +96,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       if (call.list === 'Query.assetCodes' || own === null) continue
       tried++
       const junk = await refused(ask, call, 'junk')
-      // The merchant's own of the very same list, and another customer's of its own.
+      // A cursor of the same list for the merchant, and one of the list of another customer.
       const theirs = callsOf({ Customer: [others.person], Wallet: [others.wallets.person] })
       const likewise = theirs.find(({ list }) => list === call.list) as ListCall
       for (const cursor of [await cursorOf(asMerchant, call), await cursorOf(asOther, likewise)]) {
@@ -106,9 +109,9 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     expect(tried).toBeGreaterThan(8)
   })
 
-  test('answers no document with anything that is not its own, planned or not', async () => {
+  test('receives no data of other owners for random GraphQL documents, with either executor', async () => {
     const { app, others, ours, token, canaries } = await startCustomers(engine)
-    // Every id that there is and cursors of every list, by the merchant; of its own and of others.
+    // The ids of all objects and cursors of every list, as the merchant reads them.
     const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
     const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))
@@ -172,7 +175,7 @@ function ownIdsOf(ours: World): ReadonlySet<string> {
   return new Set(own.map(({ type, id }) => toGlobalId(type, id)))
 }
 
-/** Filters of a list that let through some of what is there for somebody. */
+/** Filters of a list that match objects of this customer or of other owners. */
 function filtersOf({ list }: ListCall, ours: World, others: World): Record<string, unknown>[] {
   const times = [{ createdFrom: '2026-01-01T00:00:00Z' }, { createdBefore: '2026-03-08T00:00:00Z' }]
   const [owner] = list.split('.')
@@ -200,6 +203,6 @@ function filtersOf({ list }: ListCall, ours: World, others: World): Record<strin
   return [...(byItem[itemOf(list)] ?? []), ...times].map((filter) => ({ filter }))
 }
 
-test('every list has been thought of', () => {
+test('the tests of client tokens cover all 17 lists of the GraphQL schema', () => {
   expect(everyList).toHaveLength(17)
 })

@@ -1,4 +1,4 @@
-// The matrix over all REST paths with the token of a customer.
+// Requests every REST path with a customer's client token.
 import { describe, expect, test } from 'vitest'
 import { routes } from '../../../src/server/rest/routes.ts'
 import type { World } from '../../graphql/support/world.ts'
@@ -13,7 +13,7 @@ import { bearerOptions } from './support/tokens.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** Asks as the customer, and holds every answer to show nothing that is not its own. */
+/** Sends requests with the customer's token, and asserts that no response contains data of other owners. */
 function askingAs({ app, token, canaries }: Customers) {
   return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => {
     const answer = await app.rest(method, path, { ...bearerOptions(token), ...(body && { body }) })
@@ -24,7 +24,7 @@ function askingAs({ app, token, canaries }: Customers) {
   }
 }
 
-/** The things that a path names by this parameter. */
+/** The ids of the objects that this path parameter can refer to. */
 function idsOf(parameter: string, { person, company, closed, wallets, payouts, methods, webhooks }: World): string[] {
   const of: Record<string, object> = {
     customerId: { person, company, closed },
@@ -41,7 +41,7 @@ function idsOf(parameter: string, { person, company, closed, wallets, payouts, m
 
 const lists: Record<string, (ours: World) => string[]> = {
   '/api/customers': ({ person }) => [person],
-  // The merchant's own.
+  // These wallets belong to the merchant itself.
   '/api/wallets': () => [],
   '/api/wallets/:customer_id/customer': ({ wallets }) => Object.values(wallets),
   '/api/payouts': ({ payouts }) => Object.values(payouts),
@@ -53,8 +53,8 @@ const lists: Record<string, (ours: World) => string[]> = {
   '/api/webhooks': () => [],
 }
 
-describe.each(everyEngine)('a token for one customer on %s', (engine) => {
-  test('finds nothing of others at any path', async () => {
+describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
+  test('gets the same response for ids of other owners as for unknown ids, at every REST path', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)
@@ -67,7 +67,6 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       const at = (id: string) => ask(method, path.replace(/:\w+/, id), body)
       const isRefused = performs !== null && !performs.declaration.actsAsCustomer
       const unknown = await at(absentId)
-      // A list of nobody's is empty at one path, and not there at the other.
       expect([path, unknown.status]).toEqual([path, isRefused ? 403 : 404])
       for (const id of idsOf(parameter, others)) {
         asked++
@@ -81,7 +80,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     expect(JSON.stringify(await readStoredRows(app)) === before).toBe(true)
   })
 
-  test('lists what is its own, and counts nothing else', async () => {
+  test('lists and counts only the customer’s objects in every REST list', async () => {
     const customers = await startCustomers(engine)
     const { ours, others } = customers
     const ask = askingAs(customers)
@@ -110,7 +109,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test('makes nothing for others, nor for the merchant, nor pays from their wallets or to their methods', async () => {
+  test('cannot create objects for other owners, pay from their wallets or change their payout methods', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)

@@ -1,4 +1,4 @@
-// What a key or a token with scopes may do, over all REST routes and all fields of the schema.
+// Tests what an API key or a client token with scopes may do, for all REST routes and all root fields of GraphQL.
 import type { GraphQLInputType } from 'graphql'
 import {
   getNamedType,
@@ -35,7 +35,7 @@ const payoutInput = { assetCode: 'USDC', amount: '1', recipient: { bankAccount }
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** A request of each endpoint; the token that it asks for has one scope. */
+/** A request for each endpoint; a client token that it creates has one scope. */
 const requestsFor = (scope: string) =>
   routes.map((route) => ({ route, path: route.path.replace(/:\w+/g, absentId), body: bodyOf(route, scope) }))
 
@@ -47,7 +47,7 @@ function bodyOf({ method, example, names }: Route, scope: string): object | unde
 
 const roots = ['Query', 'Mutation', 'Subscription'] as const
 
-/** A document of each field of a root. */
+/** A GraphQL document for each field of a root type. */
 function documentsOf(root: (typeof roots)[number], scope: string) {
   const { [root]: type } = schema.getTypeMap()
   return Object.values(isObjectType(type) ? type.getFields() : {}).map(({ name, type, args }) => {
@@ -63,7 +63,7 @@ function documentsOf(root: (typeof roots)[number], scope: string) {
 
 const ofScalar: Readonly<Record<string, unknown>> = { Int: 1, ID: absentId, Amount: '1' }
 
-/** Something that a type of input takes. */
+/** A value that is valid for an input type. */
 function anyOf(type: GraphQLInputType, scope: string): unknown {
   const inner = getNullableType(type)
   if (isListType(inner)) return [anyOf(inner.ofType, scope)]
@@ -74,14 +74,14 @@ function anyOf(type: GraphQLInputType, scope: string): unknown {
   return Object.fromEntries(given.map(({ name, type }) => [name, anyOf(type, scope)]))
 }
 
-/** The scope that is missing, as a refusal names it; `null` where it is none for want of a scope. */
+/** The missing scope in the message of an INSUFFICIENT_SCOPE error; `null` for any other result. */
 function missing(code: string | undefined, message: string): string | null {
   return code === 'INSUFFICIENT_SCOPE'
     ? (/^This (?:API key|token) lacks the scope (\w+); it has /.exec(message)?.[1] ?? message)
     : null
 }
 
-/** Returns what a credential with one scope may not do, each with the scope that the error says is missing. */
+/** Returns the requests that are rejected for a credential with one scope, each with the missing scope in its error. */
 async function refusedTo(app: App, scope: string, by: object) {
   const refused: Record<string, string> = {}
   let tried = 0
@@ -94,7 +94,7 @@ async function refusedTo(app: App, scope: string, by: object) {
     const answer = await app.rest(route.method, path, { ...by, ...(body && { body }) })
     note(`${route.method} ${route.path}`, answer.status, missing(answer.body.error?.code, answer.body.message))
   }
-  // A stream that is let in does not end by itself.
+  // With the scope `read`, subscriptions would be accepted and never end.
   for (const root of roots.filter((root) => root !== 'Subscription' || scope !== 'read')) {
     for (const { name, query, variables } of documentsOf(root, scope)) {
       const { status, errors } = await app.graphql(query, variables, by)
@@ -106,7 +106,7 @@ async function refusedTo(app: App, scope: string, by: object) {
   return { refused, tried }
 }
 
-/** What should be refused to who has one scope: whatever takes another. */
+/** The requests that must be rejected for a credential with one scope: all that require another scope. */
 function expectedFor(scope: string): Record<string, string> {
   const needed = [
     ...routes.map(({ method, path, writeOperation: performs }) => [
@@ -127,7 +127,7 @@ test.each([
   [null, 'API key'],
   ['token', 'token'],
 ])(
-  'an operation without a scope is rejected for a credential with scopes, in a whole sentence (%s)',
+  'an operation that no scope allows rejects a credential with scopes and explains why (token id: %s)',
   (tokenId, named) => {
     const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
     expect(() => requireAllowed(caller, storeSeal.declaration)).toThrow(
@@ -136,34 +136,37 @@ test.each([
   },
 )
 
-test('an operation without a scope is open to an API key without scopes', () => {
+test('an operation that no scope allows accepts an API key that is not restricted to scopes', () => {
   const caller = { keyId: 'key', tokenId: null, scopes: null, customerId: null }
   expect(() => requireAllowed(caller, storeSeal.declaration)).not.toThrow()
 })
 
-test.each(everyEngine)('no operation reads for a caller without the scope read on %s', async (engine) => {
-  const app = await startApp(engine)
-  const walletId = await app.wallet()
-  for (const tokenId of [null, 'token']) {
-    const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
-    const context = createContext(app.service, app.merchant.id, null, 0, caller)
-    const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
-    // Nothing that reads needs to ask for the scope itself.
-    for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
-      expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
-  }
-})
+test.each(everyEngine)(
+  'on %s, every read by a caller without the scope `read` fails with INSUFFICIENT_SCOPE',
+  async (engine) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    for (const tokenId of [null, 'token']) {
+      const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
+      const context = createContext(app.service, app.merchant.id, null, 0, caller)
+      const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
+      // The context checks the scope, so no read has to check it.
+      for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
+        expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+    }
+  },
+)
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)(
-    'the scope %s alone allows what it says, and every other error names the missing scope',
+    'allow a credential with only %s what that scope permits; other requests report the missing scope',
     async (scope) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: [scope] })
       const { refused, tried } = await refusedTo(app, scope, { key: apiKey })
       expect(refused).toEqual(expectedFor(scope))
       expect(tried).toBeGreaterThan(60)
-      // A token of the merchant's may do the same, but make no tokens.
+      // A client token of the merchant may do the same, but cannot create client tokens.
       const token = await tokenFor(app, null, [scope])
       const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
       const noTokens = 'A token makes no tokens: this needs an API key.'
@@ -172,13 +175,13 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     },
   )
 
-  test('are those that a customer’s token has, and of these only what is for one customer', async () => {
+  test('of a customer’s token do not allow operations for the whole merchant, such as createCustomer', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     for (const scope of customerScopes) {
       const { refused } = await refusedTo(app, scope, bearerOptions(await tokenFor(app, customerId, [scope])))
       const expected = expectedFor(scope)
-      // What is the merchant's is refused as such, whichever scope it would take.
+      // Operations of the merchant have their own error, whichever scope they require.
       const ofMerchant = Object.entries(refused).filter(([, why]) =>
         why.startsWith('A token that acts as one customer cannot'),
       )
@@ -189,7 +192,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     }
   })
 
-  test('change nothing where they refuse, and show what was made to who may not read, and no more', async () => {
+  test('without `read` allow a mutation to return the object that it creates, but no other data', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     await app.wallet({ balance: '100', customerId })

@@ -65,13 +65,13 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     expect((await app.rest('GET', '/api/customers')).body.pagination.total).toBe(0)
   })
 
-  test('that are businesses need a business name', async () => {
+  test('of the type business require a business name', async () => {
     const app = await startApp(engine)
     const create = async () => perform(createCustomer, app.context(), { ...person, customerType: 'business' })
     await expect(create()).rejects.toMatchObject({ details: { fields: [{ field: 'businessName' }] } })
   })
 
-  test('can be closed once', async () => {
+  test('can be closed once; a second closure fails with CUSTOMER_CLOSED', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()

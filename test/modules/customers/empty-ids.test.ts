@@ -47,7 +47,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(fields.length).toBeGreaterThanOrEqual(8)
   })
 
-  test('is 400 in every REST body except those of payout methods, and changes nothing', async () => {
+  test('is rejected with 400 in every REST body except those of payout methods, and nothing changes', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -64,7 +64,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is INVALID_INPUT in every GraphQL input except those of payout methods, and changes nothing', async () => {
+  test('is rejected with INVALID_INPUT in every GraphQL input except those of payout methods', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)

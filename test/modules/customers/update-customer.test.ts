@@ -28,7 +28,7 @@ async function startWithCustomer(engine: (typeof everyEngine)[number]) {
 }
 
 describe.each(everyEngine)('updateCustomer on %s', (engine) => {
-  test('changes the given fields, clears null and empty ones, and keeps the rest', async () => {
+  test('sets the given fields, clears those that are null or empty, and leaves absent ones unchanged', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
 
     const updated = await perform(updateCustomer, context, {
@@ -53,7 +53,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     expect(await getCustomer(app.context(), { customerId })).toEqual(updated)
   })
 
-  test('sets every field that it accepts', async () => {
+  test('changes every field of its input', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
     const changes = {
       email: 'new@example.com',
@@ -86,7 +86,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
   })
 
   test.each([[{}], [{ city: 'Lagos', middleName: ' Chi ', addressLine2: null, birthDate: '1990-01-31' }]])(
-    'with %o changes nothing, not even updatedAt',
+    'changes nothing, not even updatedAt, if the input has no new values: %o',
     async (changes) => {
       const { app, customer, customerId, context } = await startWithCustomer(engine)
       const before = await readStoredRows(app)
@@ -101,7 +101,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
       ['email', 'phone', 'city', 'expectedMonthlyIncome'],
     ],
     [{ firstName: null, lastName: ' ' }, ['firstName', 'lastName']],
-  ])('rejects %o with each invalid field and changes nothing', async (changes, fields) => {
+  ])('rejects the input %o, reports every invalid field and changes nothing', async (changes, fields) => {
     const { app, customerId, context } = await startWithCustomer(engine)
     const before = await readStoredRows(app)
     const { code, details } = await domainErrorOf(() =>
@@ -121,7 +121,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     )
   })
 
-  test('does not change the type of a customer', async () => {
+  test('ignores customerType, because the type of a customer cannot change', async () => {
     const { customer, customerId, context } = await startWithCustomer(engine)
     expect(await perform(updateCustomer, context, { customerId, customerType: 'business' } as never)).toEqual(customer)
   })
@@ -133,7 +133,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     ['RESOURCE_NOT_FOUND', { customerId: absentId, firstName: null }, 'fresh'],
     ['RESOURCE_NOT_FOUND', { customerId: 'garbage', firstName: null }, 'fresh'],
     ['CUSTOMER_CLOSED', { firstName: null }, 'fresh'],
-  ])('rejects an input with %s and changes nothing', async (code, changes, key) => {
+  ])('fails with %s and changes nothing', async (code, changes, key) => {
     const { app, customerId, context } = await startWithCustomer(engine)
     await perform(updateCustomer, withKey(context, 'used'), { customerId, city: 'Abuja' })
     await perform(closeCustomer, context, { customerId })

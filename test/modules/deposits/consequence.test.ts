@@ -5,7 +5,7 @@ import type { ReportedStatus } from '../../../src/modules/deposits/chain-deposit
 import { reorganisedCause, reportedStates, transitionOf } from '../../../src/modules/deposits/chain-deposit.ts'
 import { listDepositAttention } from '../../../src/modules/deposits/resolve-deposit.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
+import { hashOf, nodeRail, postReport, refOf, sampleReport } from './support/node.ts'
 
 const requiredConfirmations = 15
 
@@ -37,7 +37,7 @@ const isFinal = ({ state, confirmations }: ReportedStatus) =>
   state !== 'REORGED' && confirmations >= requiredConfirmations
 
 describe('any sequence of reports of one deposit', () => {
-  test('credits it once if a report has enough confirmations, otherwise never', () => {
+  test('credits the deposit once if a report has enough confirmations, otherwise never', () => {
     fc.assert(
       fc.property(fc.array(anyReport), (sightings) => {
         expect(applyReports(sightings).credits).toBe(sightings.some(isFinal) ? 1 : 0)
@@ -45,7 +45,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('puts it on the attention queue exactly if the chain drops it after the credit', () => {
+  test('puts the deposit on the attention queue if and only if the chain drops it after the credit', () => {
     fc.assert(
       fc.property(fc.array(anyReport), (sightings) => {
         const credited = sightings.findIndex(isFinal)
@@ -56,7 +56,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('has the same result with a repeated report', () => {
+  test('has the same result if one of the reports is repeated', () => {
     fc.assert(
       fc.property(fc.array(anyReport), fc.nat(), (sightings, index) => {
         const repeated = sightings.flatMap((each, at) =>
@@ -67,7 +67,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('leaves it, before the credit, in the state of the last report', () => {
+  test('leaves an uncredited deposit in the state of the last report', () => {
     fc.assert(
       fc.property(fc.array(anyReport, { minLength: 1 }), (sightings) => {
         fc.pre(!sightings.some(isFinal))
@@ -78,7 +78,7 @@ describe('any sequence of reports of one deposit', () => {
   })
 })
 
-describe.each(everyEngine)('any deposit reports at the endpoint on %s', (engine) => {
+describe.each(everyEngine)('random deposit reports to the endpoint on %s', (engine) => {
   test('credit final deposits and put contradicted ones on the attention queue', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'bep20' })
@@ -102,7 +102,7 @@ describe.each(everyEngine)('any deposit reports at the endpoint on %s', (engine)
             // All amounts differ: a dropped transfer would otherwise block an equal one.
             amount: `${transfer + (hasOtherAmount ? 100 : 1)}`,
           }
-          expect((await report(app, sampleReport(ref, fields))).status).toBe(200)
+          expect((await postReport(app, sampleReport(ref, fields))).status).toBe(200)
         }
         const expected = [0, 1, 2, 3].map((transfer) => {
           const own = reports.filter((each) => each.transfer === transfer)

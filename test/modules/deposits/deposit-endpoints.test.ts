@@ -7,7 +7,7 @@ import { everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { ask, hashOf, nodeRail, nodeSecret, refOf, report, sampleReport, signed } from './support/node.ts'
+import { ask, hashOf, nodeRail, nodeSecret, postReport, refOf, sampleReport, signed } from './support/node.ts'
 
 const addressesPath = '/rails/node/addresses'
 const depositsPath = '/rails/node/deposits'
@@ -24,7 +24,7 @@ async function listWatched(app: App, after = '0', limit = 2) {
 }
 
 describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (setup) => {
-  test('has the addresses of all merchants once, and new ones after the known ones', async () => {
+  test('contains the addresses of all merchants once, and new addresses after the earlier ones', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
     expect(await listWatched(app)).toEqual({ addresses: [], next: '0' })
     const wallets = [await app.wallet({ network: 'erc20' }), await app.wallet({ network: 'solana' })]
@@ -89,7 +89,7 @@ test.each<[after: unknown, message: string]>([
     after,
     'must be the `next` of an earlier list',
   ]),
-])('listWatchedAddresses rejects the cursor %j with a message', async (after, message) => {
+])('listWatchedAddresses rejects the invalid cursor %j and explains why', async (after, message) => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   await app.wallet({ network: 'erc20' })
   const { details } = await domainErrorOf(() => listWatchedAddresses(app.service, { after }))
@@ -111,7 +111,7 @@ test('neither the address list nor a deposit response reveals the owner of an ad
   const { text } = await ask(app, addressesPath)
   expect(text).not.toContain(walletId)
   expect(text).not.toContain(app.merchant.id)
-  expect((await report(app, sampleReport(await refOf(app, walletId)))).text).not.toMatch(
+  expect((await postReport(app, sampleReport(await refOf(app, walletId)))).text).not.toMatch(
     new RegExp(`${walletId}|${app.merchant.id}`),
   )
 })
@@ -137,7 +137,7 @@ describe('a rail’s signature', () => {
     ['a signature of an empty path', get(signed('')), 'INVALID_TOKEN'],
     ['a signature under another id', post({ ...signed(body), 'webhook-id': 'msg_2' }), 'INVALID_TOKEN'],
   ] as const)(
-    'is required: a request with %s is 401 before anything is read',
+    'is required: a request with %s is rejected with 401 and changes nothing',
     async (_, [method, path, request], code) => {
       const app = await startApp('sqlite', { rails: [nodeRail] })
       const before = await readStoredRows(app)
@@ -147,14 +147,14 @@ describe('a rail’s signature', () => {
     },
   )
 
-  test('is accepted among several, as during a rotation', async () => {
+  test('is accepted among invalid signatures, as during a rotation of secrets', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const good = signed(addressesPath)
     const signatures = `v1,AAAA v1a,BBBB ${good['webhook-signature']}`
     expect((await app.rest(...get({ ...good, 'webhook-signature': signatures }))).status).toBe(200)
   })
 
-  test('gives access to its own rail and the allowed methods only', async () => {
+  test('gives access only to its own rail and to the allowed HTTP methods', async () => {
     const app = await startApp('sqlite', {
       rails: [nodeRail, { ...nodeRail, name: 'silent', reports: undefined } as never],
     })
@@ -183,7 +183,7 @@ describe('a POST of deposit reports', () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
     const reportWith = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })
-    const { status, body } = await report(app, {
+    const { status, body } = await postReport(app, {
       deposits: [
         reportWith(0),
         reportWith(1, { amount: '0' }),
@@ -217,7 +217,7 @@ describe('a POST of deposit reports', () => {
       },
     ])
     for (const deposits of [[], {}, null, Array.from({ length: 101 }, (_, i) => reportWith(i))]) {
-      const rejected = await report(app, { deposits })
+      const rejected = await postReport(app, { deposits })
       expect([rejected.status, rejected.body.error.details.fields[0].field]).toEqual([400, 'deposits'])
     }
   })
@@ -229,7 +229,7 @@ describe('a POST of deposit reports', () => {
     ['null', 400, 'INVALID_INPUT'],
     ['{"ref":"a","ref":"b"}', 400, 'INVALID_INPUT'],
     [' '.repeat(256 * 1024 + 1), 413, 'PAYLOAD_TOO_LARGE'],
-  ])('with the body %j is rejected', async (payload, status, code) => {
+  ])('is rejected if its body is malformed or too large: case %#', async (payload, status, code) => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const response = await app.rest('POST', depositsPath, { key: null, payload, headers: signed(payload) })
     expect([response.status, response.body.error.code]).toEqual([status, code])
@@ -249,7 +249,7 @@ test('a reported transaction hash must have the format of its network', async ()
   const signature = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
   const hash = hashOf('one').slice(2)
   const reportedHash = async (ref: string, network: string, asset: string, tx_hash: string) =>
-    (await report(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
+    (await postReport(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
   expect(await reportedHash(tron, 'trc20', 'USDT', hash.toUpperCase())).toBe(hash)
   expect(await reportedHash(tron, 'trc20', 'USDT', `0x${hash}`)).toBe(null)
   expect(await reportedHash(solana, 'solana', 'USDC', signature)).toBe(signature)

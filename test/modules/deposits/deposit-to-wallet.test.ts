@@ -10,7 +10,7 @@ const maxDeposit = '9999999999.99999999'
 
 describe.each(everyEngine)('depositToWallet on %s', (engine) => {
   test.each(['USDC', 'USDT', 'NGN', 'ZAR'])(
-    'adds to a wallet of %s of the merchant and of a customer',
+    'credits a %s wallet, whether it belongs to the merchant or to a customer',
     async (assetCode) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
@@ -31,7 +31,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     },
   )
 
-  test('credits a reference once and returns the same result for a repeated call', async () => {
+  test('credits a deposit reference once; a repeated call returns the same result', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const input = { walletId, amount: '10', reference: 'bank 7' }
@@ -47,7 +47,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     expect((await getWallet(app.context(), { walletId })).balance).toBe(2_000_000_000n)
   })
 
-  test('credits a reference once for 50 concurrent calls', async () => {
+  test('credits a deposit once for 50 concurrent calls with the same reference', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const inputs = Array.from({ length: 50 }, () => ({ walletId, amount: '10', reference: 'bank 7' }))
@@ -77,7 +77,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('fills a wallet to the largest possible balance and rejects one unit more', async () => {
+  test('accepts deposits up to the largest possible balance, and rejects one unit more', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     for (let i = 0; i < 9; i++)
@@ -110,7 +110,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     ['RESOURCE_NOT_FOUND', { walletId: crypto.randomUUID(), reference: 'used' }],
     ['DEPOSIT_REFERENCE_REUSED', { reference: 'used' }],
     ['BALANCE_LIMIT_EXCEEDED', {}],
-  ])('rejects a deposit with %s and moves no money', async (code, changes) => {
+  ])('fails with %s and moves no money', async (code, changes) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
@@ -126,7 +126,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('rejects a used reference for another wallet or amount, and another merchant’s wallet', async () => {
+  test('rejects a used reference with another wallet or amount, and a wallet of another merchant', async () => {
     const app = await startApp(engine)
     const [walletId, otherWalletId] = [await app.wallet(), await app.wallet()]
     const other = await app.otherMerchant()

@@ -11,7 +11,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
+import { hashOf, nodeRail, postReport, refOf, sampleReport } from './support/node.ts'
 
 const requiredConfirmations = 64
 
@@ -39,7 +39,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
   test('creates a pending deposit and credits it once at the confirmation threshold', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
 
-    const first = await report(app, sampleReport(ref))
+    const first = await postReport(app, sampleReport(ref))
     expect([first.status, first.body]).toEqual([
       200,
       {
@@ -67,18 +67,21 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       ],
     })
     // The number of confirmations decides, not the reported state.
-    const belowThreshold = await report(
+    const belowThreshold = await postReport(
       app,
       sampleReport(ref, { confirmations: requiredConfirmations - 1, state: 'CONFIRMED' }),
     )
     expect(belowThreshold.body.data).toMatchObject({ state: 'DETECTED', confirmations: requiredConfirmations - 1 })
     expect((await walletState(app, walletId)).balance).toBe(zero)
 
-    const confirmed = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, state: 'DETECTED' }))
+    const confirmed = await postReport(
+      app,
+      sampleReport(ref, { confirmations: requiredConfirmations, state: 'DETECTED' }),
+    )
     expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
     const stored = await readStoredRows(app)
     for (const confirmations of [requiredConfirmations, 900, 1]) {
-      const repeated = await report(
+      const repeated = await postReport(
         app,
         sampleReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
       )
@@ -93,37 +96,37 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
 
   test('keeps the highest number of confirmations when reports arrive out of order', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, sampleReport(ref, { confirmations: 5 }))
+    await postReport(app, sampleReport(ref, { confirmations: 5 }))
     const stored = await readStoredRows(app)
-    for (const confirmations of [3, 5, 1]) await report(app, sampleReport(ref, { confirmations }))
+    for (const confirmations of [3, 5, 1]) await postReport(app, sampleReport(ref, { confirmations }))
     expect((await walletState(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
     expect(await readStoredRows(app)).toEqual(stored)
   })
 
-  test('removes a pending deposit when the chain drops it, and adds it again when it returns', async () => {
+  test('with the state REORGED removes a pending deposit, which a later report adds again', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, sampleReport(ref, { confirmations: 9 }))
-    const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
+    await postReport(app, sampleReport(ref, { confirmations: 9 }))
+    const dropped = await postReport(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
     expect(dropped.body.data).toMatchObject({ state: 'REORGED', cause: null })
     expect(await walletState(app, walletId)).toEqual({ balance: zero, pending: [] })
-    await report(app, sampleReport(ref, { confirmations: 2 }))
+    await postReport(app, sampleReport(ref, { confirmations: 2 }))
     expect((await walletState(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
-    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('puts a credited deposit on the attention queue when the chain drops it, and takes no money back', async () => {
+  test('with the state REORGED puts a credited deposit on the attention queue and debits nothing', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
-    const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
+    await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const dropped = await postReport(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
     const cause = 'the chain has let go of it after it was credited'
     expect(dropped.body.data).toMatchObject({ state: 'ATTENTION', cause })
-    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
     const queued = await listDepositAttention(app.service, {})
     expect(queued).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
     // The same transaction in another block has other log indexes.
-    const repeated = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
+    const repeated = await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
     expect(repeated.body.data).toMatchObject({
       state: 'ATTENTION',
       cause: expect.stringContaining(':0 has the same amount'),
@@ -136,7 +139,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     ['a pending deposit', 1, zero],
     ['a credited deposit', requiredConfirmations, ten],
   ])(
-    'puts %s on the attention queue when it contradicts an earlier report, and moves no money',
+    'that contradicts an earlier one puts %s on the attention queue and moves no money',
     async (_, confirmations, balance) => {
       const { app, walletId, ref } = await startWatched(setup, mode)
       const [other, foreignWallet] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
@@ -145,8 +148,8 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
         [1, { ref: await refOf(app, other) }],
         [2, { ref: foreignWallet.ref }],
       ] as const) {
-        await report(app, sampleReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
-        const response = await report(
+        await postReport(app, sampleReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
+        const response = await postReport(
           app,
           sampleReport(ref, { confirmations: requiredConfirmations, log_index: log, amount: '1', ...changes }),
         )
@@ -154,7 +157,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
           state: 'ATTENTION',
           cause: expect.stringMatching(/^it was reported/),
         })
-        await report(
+        await postReport(
           app,
           sampleReport(ref, { confirmations: requiredConfirmations, log_index: log, amount: log === 0 ? '10' : '1' }),
         )
@@ -170,16 +173,16 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     },
   )
 
-  test('with invalid fields is rejected with every invalid field, and stores nothing', async () => {
+  test('with invalid fields stores nothing, and the response lists every invalid field', async () => {
     const { app, ref } = await startWatched(setup, mode)
     const before = await readStoredRows(app)
     const rejection = async (changes: object) => {
-      const { status, body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
+      const { status, body } = await postReport(app, sampleReport(ref, changes as Record<string, unknown>))
       const { code, details } = body.error
       return [status, code, details.fields.map(({ field, code }: Record<string, string>) => `${field} ${code}`).join()]
     }
     const messagesOf = async (changes: object) => {
-      const { body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
+      const { body } = await postReport(app, sampleReport(ref, changes as Record<string, unknown>))
       return body.error.details.fields.map(({ message }: { message: string }) => message)
     }
     const code = 'INVALID_INPUT'
@@ -214,10 +217,10 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('with spaces around the transaction hash is the same report', async () => {
+  test('with spaces around the transaction hash updates the same deposit', async () => {
     const { app, ref } = await startWatched(setup, mode)
-    await report(app, sampleReport(ref))
-    const repeated = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
+    await postReport(app, sampleReport(ref))
+    const repeated = await postReport(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
     expect(repeated.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
     expect((await readStoredRows(app)).chain_deposits).toHaveLength(1)
   })
@@ -227,7 +230,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     for (let i = 0; i < 9; i++) {
       await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
     }
-    const response = await report(
+    const response = await postReport(
       app,
       sampleReport(ref, { amount: '9999999999', confirmations: requiredConfirmations }),
     )
@@ -244,16 +247,16 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
     await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
     await depositToWallet(app.context(), { walletId, amount: '7', reference: reference(1) })
-    const same = await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
-    const other = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 1 }))
+    const same = await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const other = await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 1 }))
     expect([same.body.data.state, other.body.data.state]).toEqual(['CONFIRMED', 'ATTENTION'])
     expect((await walletState(app, walletId)).balance).toBe('17.00000000')
   })
 
-  test('is credited once when 20 reports arrive concurrently', async () => {
+  test('credits the deposit once when 20 reports of it arrive concurrently', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reports = Array.from({ length: 20 }, (_, i) => sampleReport(ref, { confirmations: 50 + i }))
-    await Promise.all(reports.map((each) => report(app, each)))
+    await Promise.all(reports.map((each) => postReport(app, each)))
     expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
     await app.expectBooksToBalance()
@@ -264,10 +267,10 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
   const reference = `erc20:${hashOf('one')}:0`
   const reason = 'seen by Ada'
 
-  test('credits an uncredited deposit once and keeps the reason', async () => {
+  test('credits an uncredited deposit once and stores the operator’s reason', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, sampleReport(ref))
-    for (const amount of ['11', '12']) await report(app, sampleReport(ref, { amount }))
+    await postReport(app, sampleReport(ref))
+    for (const amount of ['11', '12']) await postReport(app, sampleReport(ref, { amount }))
     const resolved = await resolveDeposit(app.service, { reference, action: 'credit', reason })
     expect(resolved).toMatchObject({
       ...{ state: 'CONFIRMED', depositReference: reference },
@@ -284,9 +287,9 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
   test('confirms a credited deposit and rejects its dismissal', async () => {
     let nowMs = Date.now()
     const { app, walletId, ref } = await startWatched(engine, mode, () => nowMs)
-    const credited = await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const credited = await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     nowMs += 60_000
-    await report(app, sampleReport(ref, { state: 'REORGED' }))
+    await postReport(app, sampleReport(ref, { state: 'REORGED' }))
     const error = await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
     expect(error.details.fields).toMatchObject([
       { field: 'action', message: 'must be credit: the money is in the wallet' },
@@ -297,26 +300,26 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
   })
 
-  test('settles one contradiction; another one puts the deposit on the attention queue again', async () => {
+  test('resolves one contradiction; a different one puts the deposit on the attention queue again', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     const contradiction = { confirmations: requiredConfirmations, amount: '11' }
-    await report(app, sampleReport(ref, contradiction))
+    await postReport(app, sampleReport(ref, contradiction))
     await resolveDeposit(app.service, { reference, action: 'credit', reason })
     for (const changes of [contradiction, { confirmations: requiredConfirmations }]) {
-      expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('CONFIRMED')
+      expect((await postReport(app, sampleReport(ref, changes))).body.data.state).toBe('CONFIRMED')
     }
-    expect((await report(app, sampleReport(ref, { ...contradiction, amount: '1' }))).body.data).toMatchObject({
+    expect((await postReport(app, sampleReport(ref, { ...contradiction, amount: '1' }))).body.data).toMatchObject({
       state: 'ATTENTION',
       cause: `it was reported as ${ten} and as 1.00000000`,
     })
     expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('dismisses a deposit permanently', async () => {
+  test('dismisses a deposit permanently, so that later reports do not change it', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, sampleReport(ref))
-    await report(app, sampleReport(ref, { amount: '11' }))
+    await postReport(app, sampleReport(ref))
+    await postReport(app, sampleReport(ref, { amount: '11' }))
     await resolveDeposit(app.service, { reference, action: 'dismiss', reason })
     for (const changes of [
       { confirmations: requiredConfirmations },
@@ -324,7 +327,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
       { amount: '12' },
       { state: 'REORGED' },
     ]) {
-      expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('DISMISSED')
+      expect((await postReport(app, sampleReport(ref, changes))).body.data.state).toBe('DISMISSED')
     }
     expect(await walletState(app, walletId)).toEqual({ balance: zero, pending: [] })
   })
@@ -334,7 +337,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     const decide = (named = reference) =>
       domainErrorOf(() => resolveDeposit(app.service, { reference: named, action: 'credit', reason }))
     expect(await decide()).toMatchObject({ code: 'RESOURCE_NOT_FOUND', message: 'Deposit not found.' })
-    await report(app, sampleReport(ref))
+    await postReport(app, sampleReport(ref))
     expect((await decide()).details.fields).toMatchObject([
       { field: 'reference', message: 'must be a deposit in attention, but its state is DETECTED' },
     ])
@@ -342,7 +345,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
 })
 
 test.each(everyEngine)(
-  'on %s, pendingDeposits has only the merchant’s own deposits, the latest twenty of each wallet',
+  'on %s, pendingDeposits returns the latest twenty deposits of a wallet, and none of other merchants',
   async (engine) => {
     let nowMs = Date.now()
     const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => nowMs)
@@ -350,10 +353,10 @@ test.each(everyEngine)(
     const foreignWallet = await otherWallet(app)
     for (let log = 0; log < 22; log++) {
       nowMs += 1_000
-      await report(app, sampleReport(ref, { log_index: log }))
+      await postReport(app, sampleReport(ref, { log_index: log }))
     }
-    await report(app, sampleReport(await refOf(app, other), { log_index: 30 }))
-    await report(app, sampleReport(foreignWallet.ref, { log_index: 31 }))
+    await postReport(app, sampleReport(await refOf(app, other), { log_index: 30 }))
+    await postReport(app, sampleReport(foreignWallet.ref, { log_index: 31 }))
     const { data, errors } = await app.graphql('{ wallets(first: 5) { nodes { uuid pendingDeposits { logIndex } } } }')
     expect(errors).toEqual([])
     const byWallet = Object.fromEntries(

@@ -20,7 +20,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { bankMethodBody, sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
-import { nigerian, nobody } from '../payouts/payout-places.ts'
+import { absentId, nigerian } from '../payouts/payout-places.ts'
 import { feedOf } from './feed.ts'
 
 const payment = { ...nigerian, assetCode: 'USDC', amount: '1' } as const
@@ -48,7 +48,7 @@ async function objectAt(app: App, path: string): Promise<string> {
 
 describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
   test.each(everyApi)(
-    'contains, for changes through %s, the exact JSON that the object’s endpoint returned at that time',
+    'contains, after a change through %s, the exact JSON that the object’s endpoint returned after that change',
     async (api) => {
       const app = await startApp(setup)
       const expectedEvents: [type: EventType, id: string, version: number, object: string][] = []
@@ -114,8 +114,8 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
   )
 })
 
-describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
-  test.each(everyApi)('gets no event from errors, replays and no-op updates through %s', async (api) => {
+describe.each(everyEngine)('the event feed on %s', (engine) => {
+  test.each(everyApi)('contains no event of errors, replays and updates without effect through %s', async (api) => {
     const app = await startApp(engine)
     const { createPayout, createWallet, createBankPayoutMethod, updateBankPayoutMethod, deletePayoutMethod } =
       apiClients[api]
@@ -139,8 +139,8 @@ describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
       await createWallet(app, { ...newWallet, network: 'none' }),
       await createBankPayoutMethod(app, { ...bankMethod, customerId: closed }),
       await updateBankPayoutMethod(app, { payoutMethodId, customerId, accountName: 'Another' }),
-      await updateBankPayoutMethod(app, { payoutMethodId: nobody, accountName: 'Another' }),
-      await deletePayoutMethod(app, { payoutMethodId: nobody }),
+      await updateBankPayoutMethod(app, { payoutMethodId: absentId, accountName: 'Another' }),
+      await deletePayoutMethod(app, { payoutMethodId: absentId }),
     ]
     expect(rejected.filter(({ refusal }) => refusal === null)).toEqual([])
     const context = app.context()
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('gets no event from failed operations that share a transaction or a key with successful ones', async () => {
+  test('contains no event of a failed operation that shares a transaction or idempotency key with a successful one', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '10' })
     const pay = (idempotencyKey: string, amount: string) =>
@@ -237,7 +237,7 @@ const steps: Readonly<Record<string, FeedStep>> = {
   return: (context, state, index) => settle(context, state, pick(state.payouts, index), 'RETURNED'),
 }
 
-const pick = (ids: readonly string[], index: number) => ids[index % Math.max(ids.length, 1)] ?? nobody
+const pick = (ids: readonly string[], index: number) => ids[index % Math.max(ids.length, 1)] ?? absentId
 
 type SettledStatus = 'COMPLETED' | 'FAILED' | 'RETURNED'
 
@@ -259,7 +259,7 @@ const merchantHistory = fc.record({
 })
 
 describe.each(everyEngine)('the event feed of a random history on %s', (engine) => {
-  test('has every event once and in order for its merchant, and none for others, in both APIs', async () => {
+  test('contains every event of the merchant once and in order, and none of other merchants, in both APIs', async () => {
     const app = await startApp(engine)
     await fc.assert(
       fc.asyncProperty(merchantHistory, async ({ steps: chosen, limits, from, types }) => {

@@ -68,7 +68,7 @@ describe.each(everyEngineAndWorkers)('a long-polling request on %s', (setup) => 
 })
 
 describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
-  test('is 401 after its key was revoked, while other requests of the merchant continue', async () => {
+  test('ends with 401 when its API key is revoked, while other requests of the merchant continue', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)
@@ -99,7 +99,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     }
   })
 
-  test('stops watching when its client disconnects or after its response', async () => {
+  test('stops watching the database when the client disconnects or the response is sent', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)
@@ -118,7 +118,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     expect(isWaitedIn()).toBe(false)
   })
 
-  test('gets an empty page when the server closes, and can continue elsewhere from its cursor', async () => {
+  test('gets an empty page when the server closes, and another server continues from the same cursor', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)
@@ -159,7 +159,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     await closed
   })
 
-  test('is rejected for a sequence number after the latest event', async () => {
+  test('is rejected if `after` exceeds the sequence number of the latest event', async () => {
     const app = await startApp(engine)
     await app.wallet()
     const { status, body } = await app.rest('GET', '/api/events?after=2&wait=30')
@@ -176,7 +176,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
   })
 })
 
-test('a long-polling request rejects a wait that is no whole number of seconds up to 30', async () => {
+test('a long-polling request is rejected if `wait` is not a whole number of seconds from 0 to 30', async () => {
   const app = await startApp('sqlite')
   for (const wait of ['31', '-1', '1.5', '1e1', '0x1', ' 1', '999']) {
     const { status, body } = await app.rest('GET', `/api/events?wait=${encodeURIComponent(wait)}`)

@@ -11,7 +11,7 @@ import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { camtFaults } from '../../support/camt-schema.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
-import { answer, createRailPayout } from '../rails/support/rail-payouts.ts'
+import { createRailPayout, makeDueCall } from '../rails/support/rail-payouts.ts'
 
 /** Writes a wallet's statement and validates it against the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {
@@ -28,7 +28,7 @@ async function* chunksOf(text: string) {
   for (let at = 0; at < text.length; at += 100) yield text.slice(at, at + 100)
 }
 
-test('the schema of camt.053 finds errors in a statement', async () => {
+test('control: the XML schema of camt.053 rejects invalid statements', async () => {
   let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp('sqlite', { clock: () => nowMs })
   const walletId = await app.wallet({ balance: '1000' })
@@ -49,7 +49,7 @@ test('the schema of camt.053 finds errors in a statement', async () => {
 })
 
 describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
-  test('is valid by the schema of ISO 20022 for any texts in payouts', async () => {
+  test('conforms to the ISO 20022 schema even if payouts contain markup, long texts or invalid characters', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
@@ -78,7 +78,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     ])
   })
 
-  test('contains kind, references and payment details of each entry', async () => {
+  test('contains the kind, the references and the payment details of each entry', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
@@ -117,20 +117,20 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     `)
   })
 
-  test('matches the rail’s own records of paid and returned payouts', async () => {
+  test('can be reconciled with the rail’s order of a paid payout without findings', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await setRoute(app.service, { rail: 'sandbox' })
     const walletId = await app.wallet({ balance: '1000' })
     const paid = await createRailPayout(app.context())
-    await answer(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
+    await makeDueCall(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
     nowMs += 1_000
     const lines = readCamtStatement(chunksOf(await camtOf(app.context(), walletId)))
     const { findings, matched, unrelated } = await reconcile(app.service, { rail: 'sandbox' }, lines)
     expect({ findings, matched, unrelated }).toEqual({ findings: [], matched: 1, unrelated: 1 })
   })
 
-  test('is rejected for amounts with more than five decimals, and names fiat currencies', async () => {
+  test('fails for amounts with more than five decimal places, and contains the code of a fiat currency', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const preciseWallet = await app.wallet({ balance: '1.000001' })

@@ -99,7 +99,7 @@ test.each([
   expect(csvCell(text)).toBe(expected)
 })
 
-test('csvLine writes amounts as numbers, also below zero', () => {
+test('csvLine writes amounts as unquoted numbers, including negative ones', () => {
   expect(csvLine([-2_650_000_000n, 5n, null, 12])).toBe('-26.50000000,0.00000005,,12\r\n')
   expect([csvCell(null), csvCell(-12)]).toEqual(['', '-12'])
 })

@@ -87,7 +87,7 @@ describe('the period of an export', () => {
     ['12026-03-01', 'rejected'],
     ['2026-03-011', 'rejected'],
     ['2026-03-01T00:00:00', 'rejected'],
-  ])('reads a date as its first moment in UTC: %s is %s', (input, expected) => {
+  ])('converts the boundary %s to %s, where a date means its first moment in UTC', (input, expected) => {
     const { success, data } = periodFields.from.safeParse(input)
     expect(success ? data : 'rejected').toBe(expected)
   })
@@ -122,7 +122,7 @@ describe('the totals of an export', () => {
     expect(empty).toEqual({ count: 0, totals: new Map(), hasMoreThanFiveDecimals: false })
   })
 
-  test('before and after a period list every asset of either, ordered by code', () => {
+  test('before and after a period list the same assets, ordered by code', () => {
     const sums = (...totals: [string, bigint][]) => ({
       count: 0,
       totals: new Map(totals),

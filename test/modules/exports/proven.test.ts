@@ -79,7 +79,7 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
     { closing: [], lines: [[line(1n, { assetCode: 'NGN' }), line(1n)]] },
     `there is no balance of USDC, NGN`,
   ],
-])('an export fails without its closing records if %s', async (_, changes, problem) => {
+])('an export fails before its closing records if %s', async (_, changes, problem) => {
   const message = (owner: string) =>
     `The export of deposits of ${owner} does not add up: ${problem}. It is not complete; run the audit.`
   await expect(linesOf(exportOf(changes))).rejects.toThrow(new Error(message(`merchant ${merchantId}`)))
@@ -97,7 +97,7 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
 
 const withoutOpening = { opening: [], closing: [usdc(3n)], lines: [[line(2n)], [], [line(1n)]] }
 
-test('a file of several exports ends once after all lines, and is final only if each export is', async () => {
+test('a file of several exports has one end record, which is final only if every export is final', async () => {
   const endOf = async (...areFinal: boolean[]) => {
     async function* exports() {
       for (const isFinal of areFinal)
@@ -122,7 +122,7 @@ test('a file of several exports ends once after all lines, and is final only if 
   expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
 })
 
-test('camt.053 marks a negative balance with its indicator, and rejects several wallets and amounts beyond its limits', async () => {
+test('a camt.053 file marks a negative balance as a debit; several wallets or oversized amounts are rejected', async () => {
   const write = async (changes: Parameters<typeof exportOf>[0]) => {
     async function* exports() {
       yield exportOf({ walletId, ...changes })

@@ -40,7 +40,7 @@ async function recordsOf(app: App, path: string, options: Parameters<App['rest']
 }
 
 describe.each(everyEngine)('exports by REST on %s', (engine) => {
-  test('contain the payouts in their REST form and end with their number', async () => {
+  test('contain payouts with the fields of GET /api/payouts/:id, and end with the number of payouts', async () => {
     const { app, ownPayout } = await startBooks(engine)
     const records = await recordsOf(app, '/api/exports/payouts?to=2026-03-01T12:00:04Z')
     expect(records.map(({ type }) => type)).toEqual(['OPENING', 'PAYOUT', 'PAYOUT', 'PAYOUT', 'CLOSING', 'END'])
@@ -71,7 +71,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     expect(await endOf('2026-03-01T12:00:04.001Z')).toBe('END_NOT_FINAL')
   })
 
-  test('contain only a customer’s own rows and balances for its client token', async () => {
+  test('contain, for a customer’s client token, only the rows and balances of that customer', async () => {
     const { app, customerId, ownWallet, customerWallet } = await startBooks(engine)
     const options = bearerOptions(await tokenFor(app, customerId))
     const totalOf = async (kind: string) => {
@@ -141,7 +141,7 @@ describe('a file download', () => {
     await expect(fetch(url).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('is 500 if writing its beginning fails', async () => {
+  test('is answered with status 500 if writing its beginning fails', async () => {
     // biome-ignore lint/correctness/useYield: it never comes to that.
     const url = await startHost(async function* () {
       throw new Error('it does not add up')
@@ -149,7 +149,7 @@ describe('a file download', () => {
     expect((await fetch(url)).status).toBe(500)
   })
 
-  test('stops writing while the client does not read, and is then cut off', async () => {
+  test('is paused while the client does not read, and is cut off after a timeout', async () => {
     let chunkCount = 0
     const ended = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
@@ -166,7 +166,7 @@ describe('a file download', () => {
     request.destroy()
   })
 
-  test('is not written for a HEAD request', async () => {
+  test('has headers but no body for a HEAD request', async () => {
     const app = await startApp('sqlite')
     const { headers, text } = await app.rest('HEAD', '/api/exports/payouts')
     expect([headers['content-type'], text]).toEqual([expect.stringContaining('text/csv'), ''])

@@ -8,7 +8,7 @@ const merchantId = '00000000-0000-7000-8000-000000000001'
 const hash = '0123456789abcdef'.repeat(4)
 const line = `${merchantId} 12 ${hash}`
 
-test('parseHeads reads what formatHeads writes, with any line ends', () => {
+test('parseHeads parses the output of formatHeads with any line breaks', () => {
   const heads = [
     { merchantId, number: 1, hash },
     { merchantId: merchantId.replace(/1$/, '2'), number: 2_147_483_647, hash: 'f'.repeat(64) },
@@ -37,7 +37,7 @@ test.each([
   line.replace(' 12 ', '  '),
   line.slice(1),
   hash,
-])('parseHeads rejects an invalid line with its number: %s', (invalidLine) => {
+])('parseHeads rejects an invalid line and reports the line number: "%s"', (invalidLine) => {
   const parse = () => parseHeads(`${line}\n\n${invalidLine}\n${line}\n`)
   expect(parse).toThrow(DomainError)
   try {

@@ -17,7 +17,7 @@ test.each(Object.keys(hashedColumns) as HashedTable[])(
   (table) => {
     const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
     const decidedColumns = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
-    // A new column needs a new form or a reason, because existing seals don't cover it.
+    // A new column needs a new version of the hash format or a reason, because existing seals don't cover it.
     expect(decidedColumns.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
   },
 )
@@ -32,21 +32,24 @@ test.each([
   ['wallet.created', 'wallets'],
   ['customer.created', null],
   ['customer.updated', null],
-] as const)('the seal of the event %s covers its event row, its row of %s and its transfer', (type, rowTable) => {
-  expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', rowTable, 'transfers'])
-  const values = historyColumns.map(({ name }, index) => [name, `value ${index}`])
-  const row = { ...Object.fromEntries(values), sequence: 1, eventsType: type } as HistoryRow
-  const digests = computeDigests(row)
-  expect(digests.map((digest) => digest !== absentDigest)).toEqual([true, rowTable !== null, true])
-  for (const { table, name } of historyColumns) {
-    if (name === 'eventsType') continue
-    const changedDigests = computeDigests({ ...row, [name]: 'another' })
-    expect([name, rowSlots.filter((_, index) => changedDigests[index] !== digests[index])]).toEqual([
-      name,
-      table === rowTable ? ['made'] : rowSlots.filter((slot) => slot === table),
-    ])
-  }
-})
+] as const)(
+  'the seal of a %s event covers the event row, the related row (table: %s) and the transfer',
+  (type, rowTable) => {
+    expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', rowTable, 'transfers'])
+    const values = historyColumns.map(({ name }, index) => [name, `value ${index}`])
+    const row = { ...Object.fromEntries(values), sequence: 1, eventsType: type } as HistoryRow
+    const digests = computeDigests(row)
+    expect(digests.map((digest) => digest !== absentDigest)).toEqual([true, rowTable !== null, true])
+    for (const { table, name } of historyColumns) {
+      if (name === 'eventsType') continue
+      const changedDigests = computeDigests({ ...row, [name]: 'another' })
+      expect([name, rowSlots.filter((_, index) => changedDigests[index] !== digests[index])]).toEqual([
+        name,
+        table === rowTable ? ['made'] : rowSlots.filter((slot) => slot === table),
+      ])
+    }
+  },
+)
 
 test('computeDigests returns absent digests for a missing event', () => {
   expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
@@ -67,7 +70,7 @@ const deposit = {
   transfersFee: 0n,
 } as HistoryRow
 
-test('the hash format of form 1 never changes, because existing seals use it', () => {
+test('version 1 of the hash format never changes, because existing seals use it', () => {
   const customer = {
     ...emptyRow,
     sequence: 2,
@@ -82,7 +85,7 @@ test('the hash format of form 1 never changes, because existing seals use it', (
   expect(seal.hash).toMatchInlineSnapshot(`"f5e810dde175a87cc8214aa7bda061a068972355e6202677e880ea38ce78e1ce"`)
 })
 
-test('computeDigests separates the values of a row unambiguously', () => {
+test('computeDigests encodes the values of a row unambiguously', () => {
   const digests = [
     deposit,
     { ...deposit, depositsReference: 'a', depositsWalletId: 'b' },

@@ -80,7 +80,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await auditBooks(app.service)).balanced).toBe(isQuiet)
   })
 
-  test('names the table and key of the changed row of an event', async () => {
+  test('reports the table and key of a changed or deleted row of an event', async () => {
     const { app, payouts, walletId } = await startSealed(engine)
     const { merchant, service } = app
     const differenceAfter = async (...statements: string[]) => {
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     )
   })
 
-  test('reports the other event of a swap, and a row that was inserted after its seal', async () => {
+  test('reports the other one of two swapped events, and a row that was inserted after its event was sealed', async () => {
     const { app, targets, walletId } = await startSealed(engine)
     const swap = tamperings.find(({ name }) => name.startsWith('two events'))
     await tamperWith(app, ...(swap?.statements(targets) ?? []))
@@ -174,7 +174,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
   })
 
-  test('reports a gap that was closed within many seals, and its own progress', async () => {
+  test('emits its progress, and finds a deleted event even if the later events were renumbered', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const customerId = await app.customer()
@@ -202,7 +202,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect([laterChain.differences.length, laterChain.seals, laterChain.unsealed]).toEqual([1, 20, 1])
   })
 
-  test('reports deleted and rewritten seals by comparison with kept heads', async () => {
+  test('reports deleted and rewritten seals if it is given chain heads that were saved earlier', async () => {
     const { app, targets } = await startSealed(engine)
     const { heads } = await chainOf(app)
     await sealAll(app.service)
@@ -216,7 +216,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     const [tampering] = tamperings
     await tamperWith(app, ...(tampering?.statements(targets) ?? []), 'delete from seals')
     await sealAll(app.service)
-    // Without kept heads, a complete rewrite of all seals goes unnoticed.
+    // Without saved chain heads, a complete rewrite of all seals is not detected.
     expect((await chainOf(app)).differences).toEqual([])
     for (let payouts = 0; payouts < 2; payouts++) {
       await pay(app, '1')
@@ -226,7 +226,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app)).root).not.toBe(laterChain.root)
   })
 
-  test('reports a merchant of the kept heads that is missing', async () => {
+  test('reports a merchant that is in the saved chain heads but not in the database', async () => {
     const { app } = await startSealed(engine)
     const merchantId = app.service.newId()
     const keptHeads = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
@@ -249,7 +249,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
   })
 
-  test('keeps one chain for each merchant with events, and none for others', async () => {
+  test('finds one chain for each merchant with events, and none for a merchant without events', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })
@@ -260,7 +260,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await app.rest('GET', '/api/wallets', { key: other.apiKey })).toMatchObject({ status: 200 })
   })
 
-  test('finds two seals for more than 250 events', async () => {
+  test('finds two seals for 301 events, because a seal covers at most 250', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     for (let change = 0; change < 300; change++) {
@@ -271,7 +271,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   })
 })
 
-test('describeDifference names the row, or its table if the row has no key', () => {
+test('describeDifference mentions the key of the row, or only its table if there is no key', () => {
   const difference = {
     merchantId: 'm',
     event: 17,
@@ -285,7 +285,7 @@ test('describeDifference names the row, or its table if the row has no key', () 
   expect(describeDifference(missing)).toBe('merchant m, event 17: a row of transfers missing')
 })
 
-test('a seal that can’t be stored is reported, stops no other operation, and is stored later', async () => {
+test('an error while storing a seal does not stop payouts, and the next run stores the seal', async () => {
   const app = await startApp('sqlite')
   await app.wallet({ balance: '100' })
   await tamperWith(
@@ -319,7 +319,7 @@ test('a sealer reports a changed latest seal and still seals later events', asyn
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
 })
 
-test('a missing event of one merchant does not stop the seals of others', async () => {
+test('a missing event of one merchant does not prevent the seals of other merchants', async () => {
   const app = await startApp('sqlite')
   const other = await app.otherMerchant()
   await app.customer()

@@ -75,7 +75,7 @@ async function repeatEvents({ app, count }: { app: App; count: number }): Promis
 const newCustomer = (app: App, merchantId = app.merchant.id) =>
   perform(createCustomer, createContext(app.service, merchantId), sampleCustomer)
 
-test('a sealer seals history after one second and reads nothing while nothing happens', async () => {
+test('a sealer seals new events after one second, and reads nothing while there are none', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   await app.customer()
@@ -118,7 +118,7 @@ test('a failed attempt to seal is reported and retried after five seconds', asyn
   expect(await sealsOf()).toBe(2)
 })
 
-test('a sealer pauses for twenty times the duration of sealing, between one and ten seconds', async () => {
+test('a sealer pauses for twenty times the duration of the last run, but at least one and at most ten seconds', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   let seals = 0
@@ -139,7 +139,7 @@ test('a sealer pauses for twenty times the duration of sealing, between one and 
   }
 })
 
-test('full seals do not make a sealer’s pause longer', async () => {
+test('a seal with the maximum number of events does not lengthen the sealer’s pause', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal - 1 })
@@ -267,7 +267,7 @@ test('stopping a sealer waits for the current attempt, whether or not it fails',
   await expect(attempt).rejects.toThrow('the disk is gone')
 })
 
-test('a poll of a sealer runs after a failed one', async () => {
+test('a sealer can poll again after a failed poll', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   const sealer = start()
@@ -281,20 +281,25 @@ test('a poll of a sealer runs after a failed one', async () => {
 test.each([
   ['in the middle', 3],
   ['at the end', 4],
-])('a missing event %s is reported with its number and not sealed over', async (_, missing) => {
-  const { app, errors, start, sealsOf } = await startSealingApp()
-  await app.customer()
-  await sealAll(app.service)
-  for (let i = 0; i < 3; i++) await app.customer()
-  await tamperWith(app, `delete from events where sequence = ${missing}`)
-  app.db.refresh()
-  const sealer = start()
-  await sealer.poll()
-  expect(errors).toEqual([`hash chain: event ${missing} of merchant ${app.merchant.id} is missing; run audit --chain`])
-  expect(await sealsOf()).toBe(1)
-})
+])(
+  'a missing event %s of the unsealed events is reported with its number, and no seal covers it',
+  async (_, missing) => {
+    const { app, errors, start, sealsOf } = await startSealingApp()
+    await app.customer()
+    await sealAll(app.service)
+    for (let i = 0; i < 3; i++) await app.customer()
+    await tamperWith(app, `delete from events where sequence = ${missing}`)
+    app.db.refresh()
+    const sealer = start()
+    await sealer.poll()
+    expect(errors).toEqual([
+      `hash chain: event ${missing} of merchant ${app.merchant.id} is missing; run audit --chain`,
+    ])
+    expect(await sealsOf()).toBe(1)
+  },
+)
 
-test('a sealer reports that its own latest seal was replaced, even by a valid one', async () => {
+test('a sealer reports that the latest seal it stored was replaced, even by a seal with a valid hash', async () => {
   const { app, errors, start, sealsOf } = await startSealingApp()
   const sealer = start()
   await app.customer()

@@ -54,7 +54,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('is empty for an unknown wallet and for another merchant’s', async () => {
+  test('is empty for an unknown wallet and for a wallet of another merchant', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { id } = await app.otherMerchant()
     const absent = '00000000-0000-7000-8000-000000000000'
@@ -67,7 +67,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     }
   })
 
-  test('finds its entries by their keys, and none with a line of another account', async () => {
+  test('has entries that findEntries returns by key; a key with another account’s line returns none', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
     // Debits come first; a refund's line follows the fee's line if there is a fee.
@@ -85,7 +85,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await findEntries(app.context(), [])).toEqual([])
   })
 
-  test('has entries that GraphQL finds by their ids only', async () => {
+  test('has entries that GraphQL returns by id; an invalid id returns null', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { data } = await app.graphql(
       'query ($id: ID!) { wallet(id: $id) { ledgerEntries { nodes { id transferId kind amount balanceAfter } } } }',
@@ -117,7 +117,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await find(invalidKeys)).toEqual(invalidKeys.map(() => null))
   })
 
-  test('has the payout events of each payout, oldest first', async () => {
+  test('findPayoutEvents returns the events of each payout, oldest first, and none of another merchant', async () => {
     const { app, completed, returned } = await startWithStatement(engine)
     const events = await findPayoutEvents(app.context(), [returned, completed, 'garbage'])
     const eventsOf = (id: string) =>
@@ -139,7 +139,7 @@ test.each([
   ['payout_failed', 'credit', 5n],
   ['payout_returned', 'credit', 5n],
 ] as const)(
-  'a transfer of the kind %s is a %s of its wallet and changes the balance by %s',
+  'a transfer of the kind %s has the direction %s in the wallet and changes the balance by %s',
   (kind, direction, gain) => {
     expect(directionOf(kind)).toBe(direction)
     expect(balanceChangeOf(kind, 5n)).toBe(gain)

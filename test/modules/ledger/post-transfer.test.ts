@@ -45,7 +45,7 @@ async function entriesOf(app: App, { id, walletId }: { id: string; walletId: str
 }
 
 describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
-  test('rejects a debit one unit above the balance', async () => {
+  test('is rejected if amount and fee exceed the balance by one unit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const before = await readStoredRows(app)
@@ -56,7 +56,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     expect(await post(app, { ...request, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
   })
 
-  test('debits a wallet to zero and no further in concurrent transactions', async () => {
+  test('never debits a wallet below zero in concurrent transactions', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '0.00000010' })
     const attempts = Array.from({ length: 30 }, () => post(app, { ...payout(app), walletId, amount: 1n, fee: 0n }))
@@ -74,7 +74,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     ['payout_failed', 0n, ['1 payouts_in_transit debit 5', '2 wallet credit 5']],
     ['payout_returned', 2n, ['1 payouts_settled debit 5', '2 fees debit 2', '3 wallet credit 7']],
     ['payout_returned', 0n, ['1 payouts_settled debit 5', '2 wallet credit 5']],
-  ] as const)('of a %s with a fee of %s has balanced entries', async (kind, fee, expected) => {
+  ] as const)('of the kind %s with a fee of %s has balanced entries', async (kind, fee, expected) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     await post(app, { ...payout(app), walletId, amount: 7n, fee: 0n })
@@ -83,7 +83,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     expect(await entriesOf(app, { id, walletId })).toEqual(expected)
   })
 
-  test('between clearing accounts has balanced entries and none in a statement', async () => {
+  test('between clearing accounts has balanced entries, none of which is in a wallet’s statement', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const request = { ...payout(app), kind: 'payout_completed', amount: 5n, fee: 0n } as const
@@ -95,7 +95,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     ])
   })
 
-  test('has its process’s time, but never one before the previous entry of its statement', async () => {
+  test('has the time of the process’s clock, but never a time before the statement’s previous entry', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const appAhead = await startApp(engine, { clock: () => nowMs })
     const lateService = createService({ db: appAhead.db, mode: 'sandbox', clock: () => nowMs - 3_600_000 })
@@ -122,7 +122,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
   })
 
   // For some wallets of earlier versions the sum of deposits is unknown, and the largest balance is assumed.
-  test('rejects a deposit to a wallet whose reachable balance is the maximum, also after a reversal', async () => {
+  test('of a deposit to a wallet whose reachable balance is the maximum is rejected, even after a reversal', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '3' })
     await tamperWith(app, `update accounts set reachable_balance = ${maxAmount} where id = '${walletId}'`)
@@ -139,7 +139,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     })
   })
 
-  test('of a failed operation is rolled back, and those of concurrent operations stay', async () => {
+  test('of a failed operation is rolled back without affecting transfers of concurrent operations', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const request = { ...payout(app), walletId, amount: 1n, fee: 0n }

@@ -16,7 +16,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 const absentId = '00000000-0000-7000-8000-000000000000'
 
 describe('the format of an API key', () => {
-  test('has a prefix, mode and id, and 192 random bits', () => {
+  test('has a prefix, a mode, an id, a secret of 192 bits and a checksum', () => {
     const key = newApiKey('live')
     const text = formatApiKey(key)
     expect(text).toMatch(/^pgw_live_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/)
@@ -24,7 +24,7 @@ describe('the format of an API key', () => {
     expect(newApiKey('live')).not.toEqual(key)
   })
 
-  test('makes the change of any character invalid', () => {
+  test('makes a key invalid if any single character is changed', () => {
     const text = formatApiKey(newApiKey('sandbox'))
     for (let i = 0; i < text.length; i++) {
       const replacement = text[i] === '0' ? '1' : '0'
@@ -64,7 +64,7 @@ describe('the format of an API key', () => {
 })
 
 describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
-  test('are stored as hashes, which a list does not contain', async () => {
+  test('are stored as hashes, and listKeys returns neither secrets nor hashes', async () => {
     const app = await startApp(engine)
     const secret = String(parseApiKey(app.merchant.apiKey)?.secret)
     const stored = await apiKeysOfMerchant(app.db, { merchantId: app.merchant.id })
@@ -76,7 +76,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     ])
   })
 
-  test('are limited to two, and rotation keeps the latest', async () => {
+  test('are limited to two active keys; a rotation adds one and revokes the oldest', async () => {
     const app = await startApp(engine)
     const first = String(parseApiKey(app.merchant.apiKey)?.id)
     const { id: second } = await createKey(app.service, app.merchant.id)
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     await expect(listKeys(app.service, absentId)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
   })
 
-  test('store their last use once a minute, not for each request', async () => {
+  test('record their last use at most once a minute, not for each request', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('store a use by a fast clock until the next use by a correct one', async () => {
+  test('replace a last use that a fast clock recorded, at the next use with the correct clock', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -141,7 +141,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('load the merchant’s clock, also when it changed together with the keys', async () => {
+  test('are loaded with the merchant’s current clock offset, even if keys and offset changed together', async () => {
     const app = await startApp(engine)
     const aheadMs = async () => (await authenticate(app.service, app.merchant.apiKey)).aheadMs
     const advanceClock = (aheadMs: bigint) =>
@@ -154,7 +154,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('store a use unless another process has stored one within a minute of it', async () => {
+  test('record a use unless another process recorded one less than a minute before or after it', async () => {
     const app = await startApp(engine)
     const [firstKey] = await listKeys(app.service, app.merchant.id)
     const id = String(firstKey?.id)

@@ -52,7 +52,7 @@ describe('deriveAddress', () => {
 })
 
 describe('parseExtendedPublicKey', () => {
-  test("parses BIP-32's test vector, which derives its published child", () => {
+  test('parses the account key of BIP-32’s test vector, which derives the published child key', () => {
     expect(parseExtendedPublicKey(vectorAccount).deriveChild(2).publicExtendedKey).toBe(vectorChild)
   })
 
@@ -86,7 +86,7 @@ describe('parseExtendedPublicKey', () => {
     expect(messageOf(text)).toMatch(message)
   })
 
-  test('detects any one changed character', () => {
+  test('rejects a key with any single changed character', () => {
     const digits = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
     fc.assert(
       fc.property(fc.nat(110), digits, (at, digit) => {
@@ -107,11 +107,11 @@ describe('parseExtendedPublicKey', () => {
     'DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHGMQzT7ayAmfo4z3gY5KfbrZWZ6St24UVf2Qgo6oujFktLHdHY4',
     'DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHPmHJiEDXkTiJTVV9rHEBUem2mwVbbNfvT2MTcAqj3nesx8uBf9',
     'xpub661MyMwAqRbcEYS8w7XLSVeEsBXy79zSzH1J8vCdxAZningWLdN3zgtU6Q5JXayek4PRsn35jii4veMimro1xefsM58PgBMrvdYre8QyULY',
-  ])("rejects BIP-32's invalid %s", (text) => {
+  ])('rejects the key that BIP-32 lists as invalid: %s', (text) => {
     expect(messageOf(text)).not.toBe('')
   })
 
-  test('throws a sentence for any invalid text', () => {
+  test('throws an error whose message is a sentence for any invalid text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => /\.$/.test(messageOf(text))))
   })
 })

@@ -16,7 +16,7 @@ const mixed = [
 const publicKeys = fc.uint8Array({ minLength: 48, maxLength: 48 }).map((seed) => secp256k1.keygen(seed).publicKey)
 
 describe('encodeEvmAddress', () => {
-  test("returns the generator's well-known address, for a compressed and an uncompressed key", () => {
+  test('returns the published address of the curve’s generator, for a compressed and an uncompressed key', () => {
     const generator = secp256k1.Point.BASE
     expect(encodeEvmAddress(generator.toBytes(true))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
     expect(encodeEvmAddress(generator.toBytes(false))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
@@ -40,7 +40,7 @@ describe('evmAddressError', () => {
     ['41 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedd'],
     ['no hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
     ['a trailing line feed', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
-  ])('rejects the format of an address: %s', (_, address) => {
+  ])('rejects an address in a wrong format: %s', (_, address) => {
     expect(evmAddressError(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')
   })
 
@@ -49,7 +49,7 @@ describe('evmAddressError', () => {
   })
 
   // The hash ignores case, so a letter of the other case is always detected; an address in one case has no checksum.
-  test('detects a letter of the other case unless the address then has only one case', () => {
+  test('detects a letter in the wrong case, unless all letters then have the same case', () => {
     fc.assert(
       fc.property(publicKeys, fc.integer({ min: 2, max: 41 }), (key, at) => {
         const address = encodeEvmAddress(key)

@@ -17,7 +17,7 @@ test('the sandbox’s extended public keys are those of the development mnemonic
   })
 })
 
-// Verifies the base key and every sum: each has a private scalar, derived here from the mnemonic.
+// Derives the private scalars from the mnemonic, and compares their public keys with the addresses.
 test('every Solana sandbox address has a private scalar that derives from the mnemonic', () => {
   const base = ed25519.utils.getExtendedPublicKey(solanaSecretKey()).scalar
   fc.assert(

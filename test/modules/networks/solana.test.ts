@@ -30,7 +30,7 @@ describe('solanaAddressError', () => {
     expect(solanaAddressError(address)).toMatch(message)
   })
 
-  test('the off-curve test address is off the curve', () => {
+  test('control: the address that this test uses as off the curve is no point of the curve', () => {
     expect(ed25519.utils.isValidPublicKey(base58.decode(offCurve))).toBe(false)
   })
 })

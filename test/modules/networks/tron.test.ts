@@ -14,11 +14,11 @@ const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz
 const publicKeys = fc.uint8Array({ minLength: 48, maxLength: 48 }).map((seed) => secp256k1.keygen(seed).publicKey)
 
 describe('encodeTronAddress', () => {
-  test("returns the generator's well-known address", () => {
+  test('returns the published address of the curve’s generator', () => {
     expect(encodeTronAddress(secp256k1.Point.BASE.toBytes())).toBe('TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC')
   })
 
-  test("returns the account of the key's EVM address", () => {
+  test('encodes the same account as the key’s EVM address, with the version byte 0x41', () => {
     fc.assert(
       fc.property(publicKeys, (key) => {
         const account = bytesToHex(base58Check.decode(encodeTronAddress(key)))
@@ -60,7 +60,7 @@ describe('tronAddressError', () => {
     )
   })
 
-  test('accepts base58check of 0x41 and any 20 bytes, and no other version', () => {
+  test('accepts any 20 bytes in base58check with the version byte 0x41, and no other version', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 21, maxLength: 21 }), (bytes) => {
         expect(tronAddressError(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()

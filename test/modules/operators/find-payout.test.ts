@@ -13,7 +13,7 @@ import { nigerian } from '../payouts/payout-places.ts'
 const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
 
 describe.each(everyEngine)('operator lookup of a payout on %s', (engine) => {
-  test('finds it by id, transaction id, reference id and idempotency key', async () => {
+  test('finds the payout by id, transaction id, reference id and idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 3; i++) await perform(createPayout, app.context(), payout)

@@ -10,7 +10,7 @@ import { perform } from '../../support/perform.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
 
 describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
-  test('lists the rows of all merchants once and newest first, also rows with equal times', async () => {
+  test('lists the rows of all merchants once, newest first, even rows with equal times', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => time })
     const merchants = [app.merchant, await app.otherMerchant(), await app.otherMerchant()]

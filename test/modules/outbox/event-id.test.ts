@@ -25,7 +25,7 @@ test('ruling 55: an event id is a deterministic UUIDv7 of the event’s time and
   )
 })
 
-test('events of the same time never share an id, within one merchant or across two', () => {
+test('two events of the same time have different ids, whether of one merchant or of two', () => {
   fc.assert(
     fc.property(events, events, (one, other) => {
       fc.pre(one.sequence !== other.sequence)

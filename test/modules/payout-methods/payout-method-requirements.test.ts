@@ -71,11 +71,14 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     [' ZAR ', '', 'South Africa'],
     ['KES', null, null],
     ['USDC', undefined, null],
-  ] as const)('for %s in country %s has the country %s', async (currency, country, expectedCountry) => {
-    const app = await startWithAssets()
-    const requirements = await getPayoutMethodRequirements(app.context(), { currency, country })
-    expect([requirements.currency, requirements.country]).toEqual([currency.trim(), expectedCountry])
-  })
+  ] as const)(
+    'for the currency %s and the country %s, returns the country %s',
+    async (currency, country, expectedCountry) => {
+      const app = await startWithAssets()
+      const requirements = await getPayoutMethodRequirements(app.context(), { currency, country })
+      expect([requirements.currency, requirements.country]).toEqual([currency.trim(), expectedCountry])
+    },
+  )
 
   test.each([
     [{ currency: 'XXX' }, expect.stringMatching(/^currency must be one of (?=.*NGN)(?=.*KES)(?=.*USDT)(?=.*PYUSD)/)],
@@ -85,7 +88,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     [{ currency: 'ZAR', country: 'Nigeria' }, 'country must be one of South Africa for a bank account in ZAR'],
     [{ currency: 'KES', country: 'Nigeria' }, 'country must be absent for KES'],
     [{ currency: 'USDC', country: 'Nigeria' }, 'country must be absent for USDC'],
-  ])('rejects %o', async (input, expectedMessage) => {
+  ])('rejects the input %o', async (input, expectedMessage) => {
     const app = await startWithAssets()
     const { code, details } = await domainErrorOf(() => getPayoutMethodRequirements(app.context(), input))
     expect([code, details.fields?.map(({ field, message }) => `${field} ${message}`)]).toEqual([
@@ -125,7 +128,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       expect(fieldNames).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
     })
 
-    test('agree with the operation on which fields are required', async () => {
+    test('state as required exactly the fields that the create operation requires', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, isRequired } of requirements.fields) {
@@ -136,7 +139,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('agree with the operation on the maximum length of each field', async () => {
+    test('state the maximum length of each field that the create operation enforces', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, maxLength } of requirements.fields) {
@@ -154,7 +157,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('agree with the operation on the allowed values of each field', async () => {
+    test('state the allowed values of each field that the create operation accepts', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, allowedValues } of requirements.fields) {
@@ -167,7 +170,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('list exactly the checks that the operation runs, and the examples pass them', async () => {
+    test('list exactly the checks that the create operation runs, with examples that pass them', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       const networks = requirements.fields.find(({ name }) => name === 'network')?.allowedValues ?? [undefined]
@@ -225,7 +228,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
           schema?.safeParse(value).success && expressions.every((expression) => expression.test(value)),
       )
 
-    test('accepts exactly the texts that the operation accepts', async () => {
+    test('accepts exactly the texts that the create operation accepts', async () => {
       const fields = await fieldsWithPattern()
       expect(fields).toHaveLength(currency === 'NGN' ? 8 : 2)
       const pieces = fc.constantFrom(
@@ -259,13 +262,13 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     })
 
     test.runIf(engine === 'sqlite')(
-      'accepts exactly the characters that the operation accepts, alone and within a text',
+      'accepts exactly the characters that the create operation accepts, alone and within a text',
       async () => {
         const fields = await fieldsWithPattern()
         const differing: unknown[] = []
         for (const characters of chunksOf([...representativeCharacters()], 20)) {
           for (const character of characters) differing.push(...disagreements(fields, character))
-          // Together first, which is enough if all of them are accepted.
+          // All characters are tested together first; if they are accepted, each of them is.
           const embedded = characters.map((character) => `a${character}b`)
           if (isAcceptedByAll(fields, embedded.join(''))) continue
           for (const value of embedded) differing.push(...disagreements(fields, value))
@@ -275,7 +278,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       120_000,
     )
 
-    test('takes time linear in the length of a text', async () => {
+    test('is matched in time linear in the length of the text', async () => {
       const fields = await fieldsWithPattern()
       for (const piece of [' ', 'a', 'a ', '\u00a0', '-', '!']) {
         const match = (length: number, times: number) => () => {

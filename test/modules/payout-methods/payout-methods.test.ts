@@ -87,7 +87,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     for (const invalid of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(invalid)).toBe(400)
   })
 
-  test('ruling 24: the currency must be a supported asset of the right type, also an added one', async () => {
+  test('ruling 24: the currency must be an asset of the right type, which may have been added later', async () => {
     const app = await startApp(engine)
     const bank = async (currency: string) =>
       (await app.rest('POST', banksPath, { body: { ...bankMethodBody, currency } })).status
@@ -174,7 +174,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([withoutBody.status, withoutBody.body.data]).toEqual([200, created.data])
   })
 
-  test('ruling 26: an update rejects another type than BANK, and a crypto address is not found', async () => {
+  test('ruling 26: an update rejects a type other than BANK, and does not find crypto addresses', async () => {
     const app = await startApp(engine)
     const bank = await create(app, banksPath, bankMethodBody)
     const wallet = await create(app, walletsPath, walletMethodBody)
@@ -190,7 +190,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(body.data[1].bank_name).toBe(bankMethodBody.bank_name)
   })
 
-  test('ruling 26: an update to another currency moves the method between lists', async () => {
+  test('ruling 26: an update to another currency moves the method to the list of that currency', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const id = await create(app, banksPath, { ...bankMethodBody, customer_id })
@@ -203,7 +203,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(await totalOf(`customer_id=${customer_id}&currency=ZAR`)).toBe(1)
   })
 
-  test('ruling 27: a customer’s method is changed and deleted with its customer_id, and the merchant’s without', async () => {
+  test('ruling 27: changing or deleting a method requires its customer_id, or none for the merchant’s method', async () => {
     const app = await startApp(engine)
     const [ada, chidi] = [await app.customer(), await app.customer()]
     const ownMethod = await create(app, banksPath, bankMethodBody)
@@ -273,7 +273,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect((await app.rest('GET', '/api/payout/methods')).body.pagination.total).toBe(1)
   })
 
-  test('ruling 28: the same details again create another method', async () => {
+  test('ruling 28: two requests with the same details create two payout methods', async () => {
     const app = await startApp(engine)
     const ids = [
       await create(app, banksPath, bankMethodBody),

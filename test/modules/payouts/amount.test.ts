@@ -20,7 +20,7 @@ const invalidAmounts = [
 ]
 
 describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
-  test('is rejected in every invalid format, with the field named and no money moved', async () => {
+  test('is rejected in every invalid format; the error contains the field, and no money moves', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
     const before = await readStoredRows(app)
@@ -39,7 +39,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['0', 'must be above zero'],
     ['-5', 'must be above zero, without a sign'],
     [' 7 ', 'must not contain spaces'],
-  ])('is rejected as %j with the specific reason in REST and GraphQL', async (amount, reason) => {
+  ])('is rejected as %j in REST and GraphQL with a message that states the reason', async (amount, reason) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
@@ -92,14 +92,17 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])('is malformed JSON as a bare %s', async (json) => {
-    const app = await startApp(engine)
-    const { status, body } = await app.rest('POST', path, {
-      payload: `{"amount":${json}}`,
-      headers: { 'content-type': 'application/json' },
-    })
-    expect([status, body.error.code]).toEqual([400, 'MALFORMED_JSON'])
-  })
+  test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])(
+    'is malformed JSON if it is the bare token %s',
+    async (json) => {
+      const app = await startApp(engine)
+      const { status, body } = await app.rest('POST', path, {
+        payload: `{"amount":${json}}`,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect([status, body.error.code]).toEqual([400, 'MALFORMED_JSON'])
+    },
+  )
 
   test.each([
     ['0.00001234', '0.00001234', '9999999999.99998765', '0.01000000'],
@@ -110,7 +113,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['1.12345678', '1.12345678', '9999999998.87654321', '1685.18000000'],
     ['9999999999', '9999999999.00000000', '0.99999999', '14999999998500.00000000'],
     ['9999999999.99999999', '9999999999.99999999', '0.00000000', '14999999999999.99000000'],
-  ])('is accepted as %s exactly', async (amount, expectedAmount, balance, amountFiat) => {
+  ])('is accepted as %s and stored without rounding', async (amount, expectedAmount, balance, amountFiat) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
 
@@ -121,7 +124,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('is accepted by REST exactly if the rule accepts it, for any text', async () => {
+  test('is accepted by REST if and only if an independent parser of amounts accepts the text', async () => {
     const app = await startApp(engine)
     await app.wallet()
     await fc.assert(
@@ -141,7 +144,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   })
 })
 
-test('CreatePayoutInput parses 10,000 texts as amounts exactly as the rule does', () => {
+test('CreatePayoutInput parses 10,000 texts to the same amounts as an independent parser', () => {
   const input = {
     assetCode: 'USDC',
     accountNumber: '0690000031',

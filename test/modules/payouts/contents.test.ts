@@ -32,14 +32,14 @@ test('an added column without a value does not change the checksum of a row', ()
   )
 })
 
-test('a checksum covers all of the first columns, also trailing nulls', () => {
+test('a checksum covers all of the first 27 columns, including trailing nulls', () => {
   for (const count of [0, 1, firstColumnCount - 1, firstColumnCount]) {
     const values = Array.from({ length: firstColumnCount }, (_, i) => (i < count ? `${i}` : null))
     expect(checksumOfValues(values)).toBe(crc32(values.join('\u001f')) | 0)
   }
 })
 
-test('the columns of the first checksums keep their order', () => {
+test('the first 27 columns of the checksum keep their order', () => {
   const mutableColumns = ['status', 'receiverWalletId', 'cryptoTransactionId', 'network', 'address', 'fiatReferenceId']
   const fixedColumns = Object.keys(tables.payouts).filter(
     (name) => ![...mutableColumns, 'updatedAt', 'checksum'].includes(name),
@@ -58,7 +58,7 @@ function withChangedColumn(row: Row, column: string): Row {
 const payment = { ...nigerian, assetCode: 'USDC', amount: '1' } as const
 
 describe.each(everyEngine)('a payout row on %s', (engine) => {
-  test('is intact until an immutable column changes', async () => {
+  test('matches its checksum until an immutable column changes', async () => {
     const { app } = await startWithPlaces(engine)
     const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'key'), payment)
     const mutableColumns = [
@@ -80,7 +80,7 @@ describe.each(everyEngine)('a payout row on %s', (engine) => {
     }
   })
 
-  test('without a checksum is compared with the fingerprint of a request that named the recipient', async () => {
+  test('without a checksum is compared with the fingerprint of its request if that contained the recipient', async () => {
     const { app, customers, methods, wallets } = await startWithPlaces(engine)
     const { payer: customerId } = customers
     const requests = [

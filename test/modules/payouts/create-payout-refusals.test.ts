@@ -5,7 +5,7 @@ import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
-const nobody = '019b7679-7400-7000-8000-000000000000'
+const absentId = '019b7679-7400-7000-8000-000000000000'
 
 describe.each(everyEngine)('createPayout on %s', (engine) => {
   const rates = [
@@ -29,7 +29,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
 
   const tooMuch = { ...payoutBody, amount: '100.00000001' }
   const withoutRate = { ...tooMuch, currency: 'USDT', recipient_currency: 'ZAR', recipient_country: 'South Africa' }
-  const invalid = { ...withoutRate, amount: '0', customer_id: nobody }
+  const invalid = { ...withoutRate, amount: '0', customer_id: absentId }
   const usedKey = { 'idempotency-key': 'used' }
 
   // In order of precedence: each case also has every later error.
@@ -41,8 +41,8 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
       () => ({ payload: '{"amount":', headers: { ...usedKey, 'content-type': 'application/json' } }),
     ],
     [400, 'INVALID_INPUT', () => ({ body: invalid, headers: usedKey })],
-    [422, 'IDEMPOTENCY_KEY_REUSED', () => ({ body: { ...withoutRate, customer_id: nobody }, headers: usedKey })],
-    [404, 'RESOURCE_NOT_FOUND', () => ({ body: { ...withoutRate, customer_id: nobody } })],
+    [422, 'IDEMPOTENCY_KEY_REUSED', () => ({ body: { ...withoutRate, customer_id: absentId }, headers: usedKey })],
+    [404, 'RESOURCE_NOT_FOUND', () => ({ body: { ...withoutRate, customer_id: absentId } })],
     [409, 'CUSTOMER_CLOSED', ({ closedId }) => ({ body: { ...withoutRate, customer_id: closedId } })],
     [422, 'RATE_UNAVAILABLE', ({ customerId }) => ({ body: { ...withoutRate, customer_id: customerId } })],
     [422, 'WALLET_NOT_FOUND', ({ customerId }) => ({ body: { ...tooMuch, customer_id: customerId } })],

@@ -99,7 +99,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('can empty a wallet, but rejects one unit more', async () => {
+  test('can debit the whole balance of a wallet, but rejects one unit more', async () => {
     const app = await startApp(engine)
     await app.fee('0', '1')
     await app.wallet({ balance: '40.4' })
@@ -209,7 +209,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     ['ach', 'ach'],
     ['fed_wire', 'fed_wire'],
     ['swift', 'swift'],
-  ])('ruling 41: returns for a transfer_type of %s the transfer_type %s', async (input, expected) => {
+  ])('ruling 41: for the requested transfer_type %s, returns the transfer_type %s', async (input, expected) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: input } })
@@ -223,7 +223,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.error.details.fields).toMatchObject([{ field: 'transfer_type' }])
   })
 
-  test('ruling 45: returns a reason with account number and bank code as they were sent', async () => {
+  test('ruling 45: returns a reason that contains the account number and the bank code', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, {

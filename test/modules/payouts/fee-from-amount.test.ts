@@ -10,7 +10,7 @@ const path = '/api/payouts/banks'
 const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
 // Ruling 110. The rate in these tests is 1500.
-describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engine) => {
+describe.each(everyEngine)('on %s, a fee that is deducted from the amount of a payout', (engine) => {
   async function start(balance: string, fee: { flat?: string; percent?: string }) {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
@@ -46,7 +46,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     await app.expectBooksToBalance()
   })
 
-  test('is returned by GraphQL with net amount and total, in quote and payout', async () => {
+  test('is shown by GraphQL with net amount and total, in the quote and in the payout', async () => {
     const app = await start('100', { flat: '0.5' })
     const sums = 'amount fee feeDeductedFrom netAmount total amountFiat'
     const input = { assetCode: 'USDC', amount: '40', recipient: { currency: 'NGN' } }
@@ -69,7 +69,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     expect(payout.data.payout).toEqual({ ...expected, balance: '60.00000000' })
   })
 
-  test.each(['0.5', '0.49'])('rejects an amount of %s, which does not exceed the fee', async (amount) => {
+  test.each(['0.5', '0.49'])('makes an amount of %s invalid, because it does not exceed the fee', async (amount) => {
     const app = await start('40', { flat: '0.5' })
 
     const { error } = await app.pay(amount)
@@ -81,7 +81,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     await app.expectBooksToBalance()
   })
 
-  test('stays deducted from the amount of an existing payout after the fee changes to the balance', async () => {
+  test('stays deducted from the amount of an existing payout after new fees are deducted from the balance', async () => {
     const app = await start('100', { flat: '1' })
     const headers = { 'idempotency-key': 'once' }
     const created = await app.pay('40', headers)
@@ -110,7 +110,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     expect(await records('fees', 'CLOSING')).toMatchObject([{ running_total: '0.50000000' }])
   })
 
-  test('makes the audit fail when a row has another fee source', async () => {
+  test('makes the audit fail if the fee source in the payout row is changed', async () => {
     const app = await start('100', { flat: '0.5' })
     const { data } = await app.pay('40')
     const payoutKey = { merchantId: app.merchant.id, id: data.id }

@@ -15,14 +15,14 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 type Input = Parameters<typeof createPayout>[1]
 
 const terms = { assetCode: 'USDC', amount: '40' } as const
 
 describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
-  test('returns everything about the payout that createPayout would create', async () => {
+  test('returns amounts, wallet and recipient of the payout that createPayout would create', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const quote = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: methods.ofOther })
     const { addresses: _, ...wallet } = await getWallet(app.context(), { walletId: wallets.ofMerchant })
@@ -64,22 +64,25 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     ['NGN', undefined, 'Nigeria', '60000.00000000', 'ach'],
     ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'ach'],
     ['ZAR', null, 'South Africa', '730.00000000', 'ach'],
-  ] as const)('without a recipient prices %s to country %s', async (currency, country, expectedCountry, fiat, rail) => {
-    const { app } = await startWithPlaces(engine)
-    const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
-    expect(await getPayoutQuote(app.context(), input)).toMatchObject({
-      recipientCurrency: currency,
-      recipientCountry: expectedCountry,
-      amountFiat: fiat,
-      transferType: rail,
-      accountNumber: null,
-      bankName: null,
-      bankCode: null,
-      recipientName: null,
-      payoutMethod: null,
-      warnings: [],
-    })
-  })
+  ] as const)(
+    'without a recipient returns a price for the currency %s and the country %s',
+    async (currency, country, expectedCountry, fiat, rail) => {
+      const { app } = await startWithPlaces(engine)
+      const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
+      expect(await getPayoutQuote(app.context(), input)).toMatchObject({
+        recipientCurrency: currency,
+        recipientCountry: expectedCountry,
+        amountFiat: fiat,
+        transferType: rail,
+        accountNumber: null,
+        bankName: null,
+        bankCode: null,
+        recipientName: null,
+        payoutMethod: null,
+        warnings: [],
+      })
+    },
+  )
 
   test.each([
     [{}, 'recipientCurrency is required'],
@@ -89,14 +92,14 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       'recipientCountry must be one of Nigeria for a recipient paid in NGN',
     ],
     [{ recipientCurrency: 'NGN', recipientCountry: 'Utopia' }, 'recipientCountry must be one of Nigeria, South Africa'],
-  ])('rejects a price for %o', async (recipient, expectedMessage) => {
+  ])('rejects the recipient currency and country %o', async (recipient, expectedMessage) => {
     const { app } = await startWithPlaces(engine)
     const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...terms, ...(recipient as object) }))
     expect(details.fields?.map(({ field, message }) => `${field} ${message}`)).toEqual([expectedMessage])
   })
 
   // Ruling 23: a failed check does not reject a payout, so the quote warns of it.
-  test('warns of failed checks of a stored method and of given details', async () => {
+  test('contains warnings for failed checks of a stored payout method or of given account details', async () => {
     const { app } = await startWithPlaces(engine)
     const {
       recipientName,
@@ -125,7 +128,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     })
   })
 
-  test('agrees with the following payout in every amount or error, and changes nothing', async () => {
+  test('returns the same amounts or error as createPayout afterwards, and changes nothing', async () => {
     const world = await startWithPlaces(engine)
     const { app } = world
     const counts = { runs: 0, created: 0, errorCodes: new Set<string>() }
@@ -168,7 +171,7 @@ function everyError({ customers }: Places): Input[] {
   const input = { ...terms, ...nigerian }
   return [
     { ...input, amount: '0' },
-    { ...input, customerId: nobody },
+    { ...input, customerId: absentId },
     { ...input, customerId: customers.closed },
     { ...input, customerId: customers.other, assetCode: 'USDT' },
     { ...terms, ...southAfrican, assetCode: 'USDT' },
@@ -198,9 +201,9 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
     customers.payer,
     customers.other,
     customers.closed,
-    nobody,
+    absentId,
   )
-  const payoutMethodId = fc.constantFrom(...Object.values(methods), methods.ofPayer, methods.ofMerchant, nobody)
+  const payoutMethodId = fc.constantFrom(...Object.values(methods), methods.ofPayer, methods.ofMerchant, absentId)
   const details = fc.constantFrom(nigerian, southAfrican, { ...nigerian, accountNumber: '1' })
   const recipient = fc.oneof(
     { weight: 6, arbitrary: payoutMethodId.map((id) => ({ payoutMethodId: id })) },
@@ -213,7 +216,7 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
   )
   const rest = fc.record({
     customerId,
-    walletId: rarely(fc.constantFrom(...Object.values(wallets), nobody)),
+    walletId: rarely(fc.constantFrom(...Object.values(wallets), absentId)),
     assetCode: fc.constantFrom('USDC', 'USDT'),
     amount: fc.constantFrom('0.00000001', '0.5', '1', '3.33333333', '7', '49.25742574', '100', '9999999999', '0'),
     transferType: fc.constantFrom(undefined, null, 'swift'),

@@ -5,7 +5,7 @@ import { readStoredRows } from '../../support/stored.ts'
 const path = '/api/payouts/banks'
 
 describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s', (engine) => {
-  test("is the owner's oldest one in the currency that covers amount and fee", async () => {
+  test('is the owner’s oldest wallet in the currency that covers amount and fee', async () => {
     const app = await startApp(engine)
     await app.fee('1')
     const oldest = await app.wallet({ balance: '40' })
@@ -25,7 +25,7 @@ describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s
     await app.expectBooksToBalance()
   })
 
-  test('is reported as the oldest one if none covers the total alone', async () => {
+  test('is the oldest one in the error message if no single wallet covers the total', async () => {
     const app = await startApp(engine)
     await app.fee('0.25')
     await app.wallet({ balance: '30' })
@@ -43,7 +43,7 @@ describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is never one of another currency or another owner', async () => {
+  test('is never a wallet in another currency or of another owner', async () => {
     const app = await startApp(engine)
     const [customerId, otherId] = [await app.customer(), await app.customer()]
     const other = await app.otherMerchant()

@@ -10,7 +10,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows, tamperWith } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 type Input = Parameters<typeof createPayout>[1]
 
@@ -46,14 +46,14 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await app.expectBooksToBalance()
   })
 
-  test('has no payout method if the details are given', async () => {
+  test('has no payout method if the account details are given', async () => {
     const { app } = await startWithPlaces(engine)
     expect(await perform(createPayout, app.context(), { ...terms, ...nigerian })).toMatchObject({
       payoutMethodId: null,
     })
   })
 
-  test('accepts any method of the merchant and its customers, but for a customer only the customer’s own', async () => {
+  test('accepts any payout method of the merchant or its customers; a customer’s payout accepts only that customer’s', async () => {
     const { app, methods, customers } = await startWithPlaces(engine)
     const pay = async (payoutMethodId: string, customerId?: string) =>
       (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId
@@ -64,7 +64,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await app.expectBooksToBalance()
   })
 
-  test('debits the given wallet though an older one covers it', async () => {
+  test('debits the given wallet even if an older one covers the total', async () => {
     const { app, wallets, customers } = await startWithPlaces(engine)
     const pay = async (changes: Partial<Input>) => {
       const { walletId, balanceAfter } = await perform(createPayout, app.context(), {
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('shares its idempotency key with the REST endpoint if it has neither field', async () => {
+  test('has the same idempotency fingerprint as a REST request if it has neither field', async () => {
     const { app } = await startWithPlaces(engine)
     const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
     const neither = { walletId: null, payoutMethodId: null }
@@ -137,7 +137,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     expect(repeated.id).not.toBe(created.id)
   })
 
-  test('is not possible by REST, whose contract has neither field', async () => {
+  test('is not possible through REST, which ignores both fields', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
@@ -158,8 +158,8 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         ({ customers }) => ({
           ...terms,
           amount: '0',
-          walletId: nobody,
-          payoutMethodId: nobody,
+          walletId: absentId,
+          payoutMethodId: absentId,
           customerId: customers.closed,
           accountNumber: '1',
         }),
@@ -167,12 +167,12 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       [
         'RESOURCE_NOT_FOUND',
         'Customer not found.',
-        () => ({ ...terms, customerId: nobody, payoutMethodId: nobody, walletId: nobody }),
+        () => ({ ...terms, customerId: absentId, payoutMethodId: absentId, walletId: absentId }),
       ],
       [
         'CUSTOMER_CLOSED',
         'The customer is closed.',
-        ({ customers }) => ({ ...terms, customerId: customers.closed, payoutMethodId: nobody, walletId: nobody }),
+        ({ customers }) => ({ ...terms, customerId: customers.closed, payoutMethodId: absentId, walletId: absentId }),
       ],
       [
         'RESOURCE_NOT_FOUND',
@@ -181,7 +181,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           ...terms,
           customerId: customers.payer,
           payoutMethodId: methods.ofMerchantKes,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -191,7 +191,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           ...terms,
           customerId: customers.payer,
           payoutMethodId: methods.ofPayerKes,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -202,7 +202,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
           assetCode: 'USDT',
           customerId: customers.payer,
           payoutMethodId: methods.ofPayerZar,
-          walletId: nobody,
+          walletId: absentId,
         }),
       ],
       [
@@ -259,7 +259,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       await app.expectBooksToBalance()
     })
 
-    test('fails with every field that the method implies and no other', async () => {
+    test('fails for each account detail that is given in addition to a payout method', async () => {
       const { app, methods } = await startWithPlaces(engine)
       const input = {
         ...terms,
@@ -277,7 +277,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     })
 
     test.each(['', ' '])(
-      'fails for the empty payoutMethodId %j, with complete and incomplete account details',
+      'fails for the empty payoutMethodId %j, whether or not the account details are complete',
       async (payoutMethodId) => {
         const { app } = await startWithPlaces(engine)
         const message = 'must not be empty: leave it out, or give null'
@@ -293,7 +293,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       },
     )
 
-    test('fails with every missing field if no method is given', async () => {
+    test('fails for every missing account detail if no payout method is given', async () => {
       const { app } = await startWithPlaces(engine)
       const { details } = await domainErrorOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
       expect(details.fields).toEqual(
@@ -310,7 +310,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       expect(error.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
-    test('fails for methods that are unknown, foreign, crypto, of another owner, or without a corridor', async () => {
+    test('fails for payout methods that are unknown, of another owner, crypto addresses, or without a corridor', async () => {
       const { app, methods, customers } = await startWithPlaces(engine)
       const rejection = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }
@@ -318,7 +318,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
-      for (const id of [nobody, methods.ofForeign]) expect(await rejection(id)).toEqual(notFound)
+      for (const id of [absentId, methods.ofForeign]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
         expect(await rejection(id, customers.payer)).toEqual(notFound)
       }
@@ -335,7 +335,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       ])
     })
 
-    test('fails for wallets that are unknown, foreign, of another owner or currency, or inactive', async () => {
+    test('fails for wallets that are unknown, of another owner, in another currency, or inactive', async () => {
       const { app, wallets, customers } = await startWithPlaces(engine)
       // No operation makes a wallet inactive yet.
       await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
@@ -345,7 +345,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         return [code, message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Wallet not found.']
-      for (const id of [nobody, wallets.ofPayer]) expect(await rejection(id)).toEqual(notFound)
+      for (const id of [absentId, wallets.ofPayer]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [wallets.ofMerchant, wallets.ofOther])
         expect(await rejection(id, customers.payer)).toEqual(notFound)
       const stranger = createContext(app.service, (await app.otherMerchant()).id)
@@ -361,7 +361,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       ])
     })
 
-    test('fails with INSUFFICIENT_FUNDS if the given wallet does not cover it, though another does', async () => {
+    test('fails with INSUFFICIENT_FUNDS if the given wallet does not cover the total, even if another does', async () => {
       const { app, wallets } = await startWithPlaces(engine)
       const input = { ...terms, ...nigerian, amount: '50', walletId: wallets.ofMerchant }
       const { code, details } = await domainErrorOf(() => operation(app.context(), input))

@@ -10,7 +10,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
 import { bearerOptions, tokenFor } from '../client-tokens/support/tokens.ts'
-import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
 const terms = { assetCode: 'USDC', amount: '40' }
 const { recipientName: accountName, ...nigerianAccount } = { ...nigerian, recipientCountry: 'NIGERIA' }
@@ -124,7 +124,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('return a price for a currency without a recipient in a quote', async () => {
+  test('payoutQuote returns a price for a recipient currency without a recipient', async () => {
     const { app } = await startWithPlaces(engine)
     const { data } = await app.graphql(
       `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${userErrorSelection} ... on PayoutQuote {
@@ -196,12 +196,12 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     }
   })
 
-  test('return the same error for missing objects and insufficient funds', async () => {
+  test('return the same error for missing objects, a closed customer, a missing rate or insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
-      ['RESOURCE_NOT_FOUND', { customerId: nobody }],
-      ['RESOURCE_NOT_FOUND', { walletId: nobody }],
-      ['RESOURCE_NOT_FOUND', { recipient: { payoutMethodId: nobody } }],
+      ['RESOURCE_NOT_FOUND', { customerId: absentId }],
+      ['RESOURCE_NOT_FOUND', { walletId: absentId }],
+      ['RESOURCE_NOT_FOUND', { recipient: { payoutMethodId: absentId } }],
       ['CUSTOMER_CLOSED', { customerId: customers.closed }],
       ['RATE_UNAVAILABLE', { assetCode: 'USDT', recipient: { bankAccount: southAfricanAccount } }],
       ['WALLET_NOT_FOUND', { assetCode: 'USDT', customerId: customers.other }],
@@ -237,7 +237,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     return { app, payout, names }
   }
 
-  test('finds the payout by id, idempotency key, transaction id or reference id, and by id with one query', async () => {
+  test('finds the payout by id, idempotency key, transaction id or reference id; the id needs one database query', async () => {
     const { app, payout, names } = await startWithPayout()
     const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
     for (const name of names) {
@@ -250,7 +250,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     for (const name of [
       'id: "x"',
       'id: ""',
-      `id: "${nobody}"`,
+      `id: "${absentId}"`,
       'transactionId: "0000000000"',
       `transactionId: "${payout.transactionId}0"`,
       `referenceId: "${payout.id}"`,
@@ -266,7 +266,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     ['', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
     ['id: null, referenceId: null', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
     [
-      `id: "${nobody}", transactionId: "A"`,
+      `id: "${absentId}", transactionId: "A"`,
       'id',
       'INVALID_PARAMETER',
       'id must be absent if another identifier is given',
@@ -297,14 +297,14 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     }
   })
 
-  test('finds an earlier payout only by its stored transaction id, not by the one that its number gives today', async () => {
+  test('uses the stored transaction id, even if today’s algorithm would give the payout another one', async () => {
     const { app, payout } = await startWithPayout()
     await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
     const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
     expect(data).toEqual({ payout: null })
   })
 
-  test('does not find another merchant’s payout by any of its names', async () => {
+  test('does not find another merchant’s payout by any identifier', async () => {
     const { app, names } = await startWithPayout()
     const { apiKey: key } = await app.otherMerchant()
     for (const name of names) {
@@ -331,7 +331,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
   })
 
-  test('watches the payout by each of its names until its status is final', async () => {
+  test('in a subscription emits the payout by each identifier until the status is final', async () => {
     const { app, payout, names } = await startWithPayout()
     const streams = await Promise.all(
       names.map((name) => listen(app, `subscription { payoutChanged(${name}) { uuid status } }`)),
@@ -352,7 +352,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
   })
 
-  test('settles the payout in simulatePayout by id or idempotency key, with the given cause', async () => {
+  test('by id or idempotency key lets simulatePayout settle the payout with the given cause', async () => {
     const { app, payout } = await startWithPayout()
     const simulate = async (input: string) => {
       const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${userErrorSelection}

@@ -16,7 +16,7 @@ const payout = { assetCode: 'USDC', ...nigerian, paymentPurpose: 'GIFTS' } as co
 describe.each(everyEngine)(
   'ruling 47: a payout below the smallest unit of the recipient’s currency on %s',
   (engine) => {
-    test.each(everyApi)('is rejected by %s for its amount, and moves no money', async (api) => {
+    test.each(everyApi)('is rejected by %s because of its amount, and moves no money', async (api) => {
       const app = await startApp(engine)
       await app.fee('0.5')
       await app.wallet({ balance: '100' })
@@ -33,7 +33,7 @@ describe.each(everyEngine)(
       expect(result.amountFiat).toBe('0.01000000')
     })
 
-    test('is rejected by the quote and the payout alike, for any rate and amount', async () => {
+    test('is rejected by getPayoutQuote and createPayout for any rate and amount', async () => {
       let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
       const app = await startApp(engine, { clock: () => nowMs, rates: [] })
       await app.wallet({ balance: '9999999999' })

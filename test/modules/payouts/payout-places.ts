@@ -9,7 +9,7 @@ import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
-export const nobody = '019b7679-7400-7000-8000-000000000000'
+export const absentId = '019b7679-7400-7000-8000-000000000000'
 
 /** The details of a Nigerian bank account that passes its checks, and of a South African one. */
 export const nigerian = {

@@ -47,7 +47,7 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
     await app.expectBooksToBalance()
   })
 
-  test('has the fee in force at its creation, and none before the first fee', async () => {
+  test('includes the fee in force at its creation, and no fee before the first one', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     await setFee(app.service, { ...fee, flat: '0', percent: '0', effectiveAt: '2026-03-02T00:00:00.000Z' })
@@ -82,7 +82,7 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
     ['1500', '0.00000667', '0.01000000'],
     ['1545.555555555', '33.33333333', '51518.51000000'],
     ['999999999.999999999', '1', '999999999.99000000'],
-  ])('at a rate of %s makes %s worth %s', async (value, amount, amountFiat) => {
+  ])('at a rate of %s converts %s to %s', async (value, amount, amountFiat) => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: value })
     expect(await app.price(amount)).toEqual([value, amountFiat, null])
@@ -95,13 +95,16 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
     ['0', '0.000000001', '0.00000667', '0.00000001'],
     ['0', '33.333333333', '0.1', '0.03333334'],
     ['0.00000001', '100', '5', '5.00000001'],
-  ])('with a flat fee of %s and %s per cent has for %s a fee of %s', async (flat, percent, amount, expectedFee) => {
-    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
-    await setRate(app.service, { ...rate, rate: '1500' })
-    await setFee(app.service, { ...fee, flat, percent })
-    expect((await app.price(amount))[2]).toBe(expectedFee)
-    await app.expectBooksToBalance()
-  })
+  ])(
+    'with a flat fee of %s plus %s per cent of %s includes a fee of %s',
+    async (flat, percent, amount, expectedFee) => {
+      const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+      await setRate(app.service, { ...rate, rate: '1500' })
+      await setFee(app.service, { ...fee, flat, percent })
+      expect((await app.price(amount))[2]).toBe(expectedFee)
+      await app.expectBooksToBalance()
+    },
+  )
 
   test('ignores the fees and rates of other pairs', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')

@@ -8,7 +8,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
+import { createContradictedPayout, createRailPayout, makeDueCall, railOrderOf } from '../rails/support/rail-payouts.ts'
 
 const path = '/api/payouts/banks'
 
@@ -35,7 +35,7 @@ async function startWithPayout(app: App, from: PayoutStatus) {
 }
 
 describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
-  test('has four statuses and three settlements', () => {
+  test('is tested from each of four statuses to each of three settled statuses', () => {
     expect(edges).toHaveLength(12)
   })
 
@@ -62,15 +62,18 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     },
   )
 
-  test.each(settledStatuses)('returns a payout that is already %s unchanged and moves no money', async (status) => {
-    const app = await startApp(engine)
-    const { payoutId } = await startWithPayout(app, status)
-    const settled = await getPayout(app.context(), { payoutId })
-    const before = await readStoredRows(app)
+  test.each(settledStatuses)(
+    'returns a payout that is already %s without changing it, and moves no money',
+    async (status) => {
+      const app = await startApp(engine)
+      const { payoutId } = await startWithPayout(app, status)
+      const settled = await getPayout(app.context(), { payoutId })
+      const before = await readStoredRows(app)
 
-    expect(await settlePayout(app.context(), { payoutId, status, cause: 'said again' })).toEqual(settled)
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+      expect(await settlePayout(app.context(), { payoutId, status, cause: 'said again' })).toEqual(settled)
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
   test.each(edges.filter(({ from, to }) => from !== to && !legal.includes(`${from} to ${to}`)))(
     'rejects a change from $from to $to and moves no money',
@@ -109,7 +112,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
   })
 
   test.each(Object.keys(stepsTo) as PayoutStatus[])(
-    'does not change the replayed response of a payout that is %s',
+    'does not change the replayed response of createPayout when the payout is %s',
     async (status) => {
       const app = await startApp(engine)
       const { created } = await startWithPayout(app, status)
@@ -213,7 +216,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
     for (const [status, state] of Object.entries(outcomes) as ['COMPLETED' | 'FAILED', string][]) {
       const { id: payoutId } = await createRailPayout(app.context())
-      await answer(app.context(), payoutId, { state: 'ACCEPTED' })
+      await makeDueCall(app.context(), payoutId, { state: 'ACCEPTED' })
       const before = await readStoredRows(app)
       const overrideMessage =
         'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: later reports of its bank will move no money'
@@ -254,7 +257,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('keeps the reference of the bank that paid, and ignores the reference of a return', async () => {
+  test('keeps the bank’s reference of the payment, and ignores the reference of a return', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const first of ['BANK-1', null]) {

@@ -9,7 +9,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows, tamperWith } from '../../support/stored.ts'
 import { createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
-import { nigerian, nobody } from './payout-places.ts'
+import { absentId, nigerian } from './payout-places.ts'
 
 describe.each(everyEngine)('simulatePayout on %s', (engine) => {
   async function startWithPayout() {
@@ -29,7 +29,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     [['COMPLETED'], 59_50000000n],
     [['FAILED'], 100_00000000n],
     [['COMPLETED', 'RETURNED'], 100_00000000n],
-  ] as const)('settles a payout as a bank that reports %j', async (statuses, balanceAfter) => {
+  ] as const)('settles a payout as if a bank reported the statuses %j', async (statuses, balanceAfter) => {
     const { app, payoutId, balance } = await startWithPayout()
     for (const status of statuses) {
       const payout = await perform(simulatePayout, app.context(), { payoutId, status, cause: `it is ${status}` })
@@ -64,7 +64,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
 
   test.each([
     [{}, 'payoutId', 'MISSING_REQUIRED_FIELD'],
-    [{ payoutId: nobody, payoutKey: 'k' }, 'payoutId', 'INVALID_PARAMETER'],
+    [{ payoutId: absentId, payoutKey: 'k' }, 'payoutId', 'INVALID_PARAMETER'],
     [{ payoutKey: '' }, 'payoutKey', 'INVALID_FORMAT'],
     [{ payoutKey: 'naïve' }, 'payoutKey', 'INVALID_FORMAT'],
   ] as const)('rejects the lookup %j', async (name, field, code) => {
@@ -79,9 +79,9 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
 
   // In order of precedence: each case also has every later error.
   test.each([
-    ['SANDBOX_ONLY', 'live', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
-    ['INVALID_INPUT', 'sandbox', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
-    ['RESOURCE_NOT_FOUND', 'sandbox', { payoutId: nobody, status: 'RETURNED' }],
+    ['SANDBOX_ONLY', 'live', { payoutId: absentId, status: 'PAID' as 'FAILED' }],
+    ['INVALID_INPUT', 'sandbox', { payoutId: absentId, status: 'PAID' as 'FAILED' }],
+    ['RESOURCE_NOT_FOUND', 'sandbox', { payoutId: absentId, status: 'RETURNED' }],
     ['PAYOUT_STATUS_CONFLICT', 'sandbox', { status: 'RETURNED' }],
   ] as const)('fails with %s and moves no money', async (code, mode, input) => {
     const { app, payoutId } = await startWithPayout()
@@ -116,7 +116,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     expect(await railOrderOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
   })
 
-  test('returns the settled payout again for the same idempotency key, whatever happened since', async () => {
+  test('returns the settled payout again for the same idempotency key, even if its status has changed since', async () => {
     const { app, payoutId } = await startWithPayout()
     const contextWithKey = () => createContext(app.service, app.merchant.id, 'k')
     const request = { payoutId, status: 'COMPLETED' } as const

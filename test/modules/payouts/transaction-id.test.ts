@@ -15,7 +15,7 @@ describe('ruling 44: transactionId', () => {
     )
   })
 
-  test('never changes, because statements show it and payouts are found by it', () => {
+  test('never changes for the same merchant and number, because statements show it and lookups use it', () => {
     const ids = [1, 2, 3, 1_000_000, 2 ** 31 - 1].map((number) =>
       transactionId('01980c60-1f2e-7d3c-8b4a-5a00000004d2', number),
     )

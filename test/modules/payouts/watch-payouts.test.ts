@@ -9,7 +9,7 @@ import type { Engine } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { nigerian, nobody } from './payout-places.ts'
+import { absentId, nigerian } from './payout-places.ts'
 
 async function startWithPayouts(engine: Engine) {
   const app = await startApp(engine)
@@ -72,14 +72,14 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
   test.each<[string, SettledStatus[]]>([
     ['failed', ['FAILED']],
     ['were returned', ['COMPLETED', 'RETURNED']],
-  ])('ends with payouts that %s, because their status is final', async (_, statuses) => {
+  ])('ends after the current status of payouts that %s, because that status is final', async (_, statuses) => {
     const { pay, watch } = await startWithPayouts(engine)
     const ids = [await pay(...statuses), await pay(...statuses)]
     const status = statuses.at(-1)
     expect(await (await watch({ payoutIds: ids }))(3)).toEqual([...ids.map((id) => [id, status]), null])
   })
 
-  test('yields a payout that changed twice since the last read once, with its current status', async () => {
+  test('yields a payout once, with its current status, if it changed twice since the last read', async () => {
     const { pay, settle, watch } = await startWithPayouts(engine)
     const [watched, other] = [await pay(), await pay()]
     const [byId, all] = [await watch({ payoutIds: [watched, other] }), await watch({})]
@@ -94,7 +94,7 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     expect([await byId(3), await all(2)]).toEqual([[...current, null], current])
   })
 
-  test('yields a payout that changes while the watch starts once, with its status at that time', async () => {
+  test('yields a payout once, with its new status, if it changes while the watch starts', async () => {
     const { app, pay, settle, watch } = await startWithPayouts(engine)
     const id = await pay()
     let statements = 0
@@ -114,7 +114,7 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     expect(await received).toEqual([[id, 'COMPLETED'], [id, 'RETURNED'], null])
   })
 
-  test('yields the changes of the merchant and all its customers, or of one customer', async () => {
+  test('yields changes to payouts of the merchant and all its customers, or of one customer', async () => {
     const { customerId, payFor, settle, watch } = await startWithPayouts(engine)
     const [own, customersPayout] = [(await payFor()).id, (await payFor(customerId)).id]
     const [all, customerWatch] = [
@@ -143,7 +143,7 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     expect(await (await watch({ payoutIds: Array(100).fill(id) }))(2)).toEqual([[id, 'FAILED'], null])
   })
 
-  test('rejects too many ids, none, ids with a customer, and unknown objects', async () => {
+  test('rejects no ids, more than a hundred ids, ids together with a customer, and unknown objects', async () => {
     const { app, pay, customerId } = await startWithPayouts(engine)
     const id = await pay()
     const rejection = async (watched: Parameters<typeof watchPayouts>[1]) => {
@@ -158,8 +158,8 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
       'INVALID_INPUT',
       'customerId INVALID_PARAMETER: must not be given together with ids',
     ])
-    for (const payoutIds of [[id, nobody], [id, 'x'], ['x'], [app.merchant.id]])
+    for (const payoutIds of [[id, absentId], [id, 'x'], ['x'], [app.merchant.id]])
       expect(await rejection({ payoutIds })).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
-    expect(await rejection({ customerId: nobody })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
+    expect(await rejection({ customerId: absentId })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
   })
 })

@@ -37,7 +37,7 @@ describe.each(railOrderStates)('a rail order that is %s', (state) => {
     expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settlements, cause } : null)
   })
 
-  test('is open until its state is final', () => {
+  test('counts as open unless its state is final', () => {
     expect(isOpenState(state)).toBe(!['COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED'].includes(state))
   })
 })

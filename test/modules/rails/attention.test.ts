@@ -22,8 +22,14 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { absentId, nigerian } from '../payouts/payout-places.ts'
+import {
+  createContradictedPayout,
+  createRailPayout,
+  makeDueCall,
+  railOrderOf,
+  recordReport,
+} from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
   let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
@@ -42,9 +48,9 @@ async function start(setup: Setup) {
 async function createLostPayout(app: App): Promise<string> {
   const context = app.context()
   const { id } = await createRailPayout(context)
-  await answer(context, id, { state: 'ACCEPTED' })
+  await makeDueCall(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
-  await answer(context, id, 'NOT_FOUND')
+  await makeDueCall(context, id, 'NOT_FOUND')
   return id
 }
 
@@ -85,7 +91,7 @@ const cases = [
 
 describe.each(everyEngineAndWorkers)('the attention queue on %s', (setup) => {
   test.each(cases)(
-    'resolves with %s a payout that is %s',
+    'accepts the action %s for a payout with the status %s',
     async (action, statusBefore, reports, statusAfter, state, balanceAfter) => {
       const { app, balance } = await start(setup)
       const payoutId =
@@ -112,27 +118,30 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is already FAILED'],
     ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet, so it can't be completed"],
     ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'recover the money outside the service'],
-  ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
-    const { app } = await start(engine)
-    const payoutId = await createContradictedPayout(app.context(), ...said)
-    const { nodes } = await attention(app)
-    expect(nodes).toMatchObject([{ payout: { status: was } }])
-    expect(nodes[0].actions).not.toContain(action)
-    const before = await readStoredRows(app)
-    expect(await resolve(app, payoutId, action)).toEqual({
-      code: 'PAYOUT_STATUS_CONFLICT',
-      message: expect.stringContaining(message),
-      field: null,
-    })
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+  ] as const)(
+    'rejects the action %s for a payout with the status %s, and moves no money',
+    async (action, was, said, message) => {
+      const { app } = await start(engine)
+      const payoutId = await createContradictedPayout(app.context(), ...said)
+      const { nodes } = await attention(app)
+      expect(nodes).toMatchObject([{ payout: { status: was } }])
+      expect(nodes[0].actions).not.toContain(action)
+      const before = await readStoredRows(app)
+      expect(await resolve(app, payoutId, action)).toEqual({
+        code: 'PAYOUT_STATUS_CONFLICT',
+        message: expect.stringContaining(message),
+        field: null,
+      })
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
-  test('rejects an action without a reason, for unknown payouts, for payouts that need none, and for other merchants', async () => {
+  test('rejects an action without a reason, or for a payout that is unknown, not queued or of another merchant', async () => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
     const { id: queuedId } = await createRailPayout(app.context())
     expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
-    expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await resolve(app, absentId, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     expect(await resolve(app, queuedId, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'The payout is QUEUED on the rail sandbox: it needs no decision.',
@@ -153,7 +162,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     })
   })
 
-  test('allows a merchant in live mode only RETRY', async () => {
+  test('allows a merchant only the action RETRY in live mode', async () => {
     const { app, balance } = await start(engine)
     const payoutId = await createLostPayout(app)
     const context = { ...app.context(), mode: 'live' } as const
@@ -170,7 +179,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
-  test('adds each new report of the bank to the cause, once, while the payout waits', async () => {
+  test('adds each new report of the bank once to the cause while the payout is on the queue', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const payoutId = await createLostPayout(app)
@@ -181,7 +190,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       { state: 'COMPLETED', reference: 'BANK-7' },
       { state: 'RETURNED', reference: 'BANK-8', code: 'CLOSED' },
     ] as const) {
-      await report(context, payoutId, result)
+      await recordReport(context, payoutId, result)
       expect((await attention(app)).nodes[0].reference).toBe('reference' in result ? 'BANK-7' : null)
     }
     const { nodes } = await attention(app)
@@ -191,11 +200,11 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect((await railOrderOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
       Array.from({ length: 3 }, () => 'ATTENTION'),
     )
-    await report(context, payoutId, 'CANCELLED')
-    await report(context, payoutId, 'CANCELLED')
+    await recordReport(context, payoutId, 'CANCELLED')
+    await recordReport(context, payoutId, 'CANCELLED')
     expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
     const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
-    await report(context, other, { state: 'COMPLETED' })
+    await recordReport(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
   })
 
@@ -206,9 +215,9 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
     const { app, balance } = await start(engine)
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { state: firstState })
+    await makeDueCall(app.context(), id, { state: firstState })
     const before = await balance()
-    await report(app.context(), id, 'CANCELLED')
+    await recordReport(app.context(), id, 'CANCELLED')
     const transfer = await railOrderOf(app.context(), id)
     expect(transfer).toMatchObject({ state, dueAt: null })
     expect(transfer.history.at(-1)).toMatchObject({ state, cause })
@@ -219,17 +228,17 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test('shows the current cause only, not earlier steps of the payout', async () => {
     const { app } = await start(engine)
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { failure: 'it is down' })
+    await makeDueCall(app.context(), id, { failure: 'it is down' })
     await hastenQuestions(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
-    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     const cause = 'the bank has no such order, and may not be asked again without a person'
     expect((await attention(app)).nodes).toMatchObject([{ cause }])
     await resolve(app, id, 'RETRY')
-    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
-  test('drops a payout that an operator settles with override, also with its current status', async () => {
+  test('removes a payout when an operator settles it with override, even with its current status', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const [status, ...reports] of [
@@ -266,21 +275,21 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('submits a retried payout again only while the bank deduplicates it', async () => {
+  test('resubmits a retried payout only within the bank’s deduplication period', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const payoutId = await createLostPayout(app)
     await resolve(app, payoutId, 'RETRY')
-    expect(await answer(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
+    expect(await makeDueCall(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
     await resolve(app, payoutId, 'RETRY')
-    await answer(context, payoutId, 'NOT_FOUND')
+    await makeDueCall(context, payoutId, 'NOT_FOUND')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
-    expect(await answer(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
+    expect(await makeDueCall(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
     expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
   })
 
-  test('is listed by pages, oldest first, also for operators across merchants', async () => {
+  test('is listed in pages, oldest first, for merchants and for operators across merchants', async () => {
     const { app } = await start(engine)
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.push(await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED'))
@@ -349,14 +358,18 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       return resolveAttentionByOperator(context, { payoutId, action, reason: 'so it is' })
     })
     const steps = fc.oneof(
-      { weight: 3, arbitrary: callResults.map((result) => (id: string) => answer(context, id, result)) },
+      { weight: 3, arbitrary: callResults.map((result) => (id: string) => makeDueCall(context, id, result)) },
       {
         weight: 1,
-        arbitrary: callResults.map((result) => (id: string) => answer(context, id, result, { idempotentForMs: 0 })),
+        arbitrary: callResults.map(
+          (result) => (id: string) => makeDueCall(context, id, result, { idempotentForMs: 0 }),
+        ),
       },
       {
         weight: 4,
-        arbitrary: fc.constantFrom(...reportStates).map((state) => (id: string) => report(context, id, { state })),
+        arbitrary: fc
+          .constantFrom(...reportStates)
+          .map((state) => (id: string) => recordReport(context, id, { state })),
       },
       { weight: 1, arbitrary: fc.constant((payoutId: string) => cancelPayout(context, { payoutId })) },
       { weight: 4, arbitrary: decisions },

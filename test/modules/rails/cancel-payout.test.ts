@@ -13,8 +13,14 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { absentId, nigerian } from '../payouts/payout-places.ts'
+import {
+  createContradictedPayout,
+  createRailPayout,
+  makeDueCall,
+  railOrderOf,
+  recordReport,
+} from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
   const app = await startApp(setup)
@@ -72,7 +78,7 @@ describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
       id: payoutId,
     })
     expect(data.payout.events).toEqual([{ status: 'FAILED', cause: 'cancelled' }])
-    expect(await answer(app.context(), payoutId, { state: 'COMPLETED' })).toBe(null)
+    expect(await makeDueCall(app.context(), payoutId, { state: 'COMPLETED' })).toBe(null)
     await app.expectBooksToBalance()
   })
 })
@@ -90,7 +96,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
-    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await makeDueCall(context, payoutId, { state: 'ACCEPTED' })
     for (let i = 0; i < 2; i++) expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
     expect(await balance()).toBe(90_00000000n)
     const { orderId } = await railOrderOf(context, payoutId)
@@ -109,13 +115,13 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     ['reports REJECTED before it answers CANCELLED', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
     ['answers CANCELLED twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
     ['reports ACCEPTED after CANCELLED', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
-  ] as const)('needs no decision if the bank %s', async (_, results, state) => {
+  ] as const)('needs no decision of an operator if the bank %s', async (_, results, state) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
-    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await makeDueCall(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
-    for (const each of results) await report(context, payoutId, each)
+    for (const each of results) await recordReport(context, payoutId, each)
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state, dueAt: null })
     expect(await balance()).toBe(100_00000000n)
     await app.expectBooksToBalance()
@@ -128,7 +134,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
-    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await makeDueCall(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
     const { orderId } = await railOrderOf(context, payoutId)
     await processOrder(context, createRail(overrides), orderId)
@@ -138,48 +144,48 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await balance()).toBe(90_00000000n)
   })
 
-  test('alternates between cancelling and polling while the bank does not answer', async () => {
+  test('alternates between cancelling and polling while the bank does not respond', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
-    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await makeDueCall(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
     const calls: (string | null)[] = []
     for (let i = 0; i < 4; i++) {
-      calls.push(await answer(context, payoutId, { failure: 'no route' }))
+      calls.push(await makeDueCall(context, payoutId, { failure: 'no route' }))
       nowMs += 3_600_000
     }
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('is sent to the bank next, whatever the bank reports meanwhile', async () => {
+  test('makes the cancellation the next request to the bank, whatever the bank reports before', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
       const { id: payoutId } = await createRailPayout(context)
-      await answer(context, payoutId, result)
+      await makeDueCall(context, payoutId, result)
       await cancel(app, { payoutId })
-      for (let i = 0; i < 3; i++) await report(context, payoutId, { state: 'ACCEPTED' })
-      expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
+      for (let i = 0; i < 3; i++) await recordReport(context, payoutId, { state: 'ACCEPTED' })
+      expect(await makeDueCall(context, payoutId, 'CANCELLED')).toBe('cancel')
       expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED' })
     }
   })
 
-  test('prevents another submission of the order until the bank has answered', async () => {
+  test('prevents another submission of the order until the bank has responded', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
-    await answer(context, payoutId, { failure: 'no answer' })
+    await makeDueCall(context, payoutId, { failure: 'no answer' })
     const { orderId } = await railOrderOf(context, payoutId)
     await hastenQuestions(context, { orderIds: [orderId] })
-    await answer(context, payoutId, 'NOT_FOUND')
+    await makeDueCall(context, payoutId, 'NOT_FOUND')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
     const lastEntry = (await railOrderOf(context, payoutId)).history.at(-1)
     expect(lastEntry).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
-    expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
+    expect(await makeDueCall(context, payoutId, 'CANCELLED')).toBe('cancel')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
     await app.expectBooksToBalance()
   })
@@ -192,7 +198,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { orderId } = await railOrderOf(context, submitting)
     await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs: 0 } })
     const { id: completed } = await createRailPayout(context)
-    await answer(context, completed, { state: 'COMPLETED' })
+    await makeDueCall(context, completed, { state: 'COMPLETED' })
     const attention = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     const before = await readStoredRows(app)
     for (const [payoutId, message] of [
@@ -207,7 +213,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
         field: null,
       })
     }
-    expect(await cancel(app, { payoutId: nobody })).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await cancel(app, { payoutId: absentId })).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     expect(await domainErrorOf(() => perform(cancelPayout, stranger, { payoutId: completed }))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
@@ -233,12 +239,12 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the command payout settle on %s', (engine) => {
-  test('requires --override for a payout on a rail, and names it in the message', async () => {
+  test('requires --override for a payout on a rail, and mentions that option in the error', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
     const { id } = await createRailPayout(context)
-    await answer(context, id, { state: 'ACCEPTED' })
+    await makeDueCall(context, id, { state: 'ACCEPTED' })
     const rejected = await cli(installation, 'payout', 'settle', id, 'failed')
     expect(rejected).toMatchObject({
       code: 1,
@@ -259,7 +265,7 @@ describe.each(everyEngine)('the command payout settle on %s', (engine) => {
     )
     expect(result.json()).toMatchObject({ id, status: 'FAILED' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
-    await report(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
+    await recordReport(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'ATTENTION' })
     await app.expectBooksToBalance()
   })

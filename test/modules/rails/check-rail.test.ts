@@ -25,7 +25,7 @@ const account = {
 
 const languages: readonly (keyof typeof exampleBanks)[] = ['TypeScript', 'Python']
 
-test.each(languages)('the example bank in %s passes every rule of rail check', async (language) => {
+test.each(languages)('the example bank in %s passes every check of the `rail check` command', async (language) => {
   const bank = await placeForBank(language)
   await bank.start()
   const { env } = await createDemoInstallation()
@@ -45,7 +45,7 @@ test.each(languages)('the example bank in %s passes every rule of rail check', a
   expect(results).toHaveLength(17)
 })
 
-test('an unreachable bank fails every rule of rail check', async () => {
+test('an unreachable bank fails every check of the `rail check` command', async () => {
   const bank = await placeForBank('TypeScript')
   const results = await checkRail(service, bank.at, account)
   expect(
@@ -53,7 +53,7 @@ test('an unreachable bank fails every rule of rail check', async () => {
   ).toEqual(new Set(['FAIL true']))
 })
 
-test('rail check rejects a rail that RAILS does not name, and an invalid account or amount', async () => {
+test('the `rail check` command rejects a rail that is not in RAILS, and an invalid account or amount', async () => {
   const installation = await createDemoInstallation()
   const options = ['--account', '0000014579', '--bank-code', '011', '--bank-name', 'First Bank', '--name', 'Ada Obi']
   const { code, stderr } = await cli(installation, 'rail', 'check', 'bank', ...options)
@@ -126,7 +126,7 @@ function createProxy(
   }
 }
 
-test('a proxy that forwards unchanged breaks no rule of rail check', async () => {
+test('control: a proxy that forwards requests unchanged passes every check of the `rail check` command', async () => {
   expect(await rulesBrokenBy(({ ask }) => ask())).toEqual([])
 })
 
@@ -261,7 +261,10 @@ const defectiveBanks: Readonly<
   ],
 }
 
-test.each(Object.entries(defectiveBanks))('rail check detects a bank that %s', async (_, [proxy, rules]) => {
-  const brokenRules = await rulesBrokenBy(proxy())
-  expect(brokenRules).toEqual(rules)
-})
+test.each(Object.entries(defectiveBanks))(
+  'the `rail check` command detects a bank that %s',
+  async (_, [proxy, rules]) => {
+    const brokenRules = await rulesBrokenBy(proxy())
+    expect(brokenRules).toEqual(rules)
+  },
+)

@@ -29,7 +29,7 @@ async function startWithClocks(setup: Setup, mode: Mode) {
   const httpRail = createHttpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
   const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [httpRail] })
   await setAddressKey(app)
-  // The rates are in force also for a clock that is set back.
+  // The rates must also be in force for a clock that is set back.
   clocks.wall += 2 * hour
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
@@ -79,7 +79,7 @@ const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/pa
 
 describe.each(everyEngineAndMode)('a clock that was an hour ahead for some seconds, on %s in %s', (engine, mode) => {
   test.each(['forward', 'back'])(
-    'does not affect the bank’s reports after it was set %s and corrected',
+    'does not invalidate reports of the bank after it was set %s and corrected',
     async (way) => {
       const { app, now, pass, setClock } = await startWithClocks(engine, mode)
       const shiftMs = way === 'forward' ? hour : -hour
@@ -100,7 +100,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     },
   )
 
-  test.each(['the same process', 'a process that starts then'])(
+  test.each(['the same process', 'a process that starts afterwards'])(
     'does not delay the submission of payouts by %s',
     async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
@@ -118,7 +118,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     },
   )
 
-  test.each(['the same process', 'a process that starts then'])(
+  test.each(['the same process', 'a process that starts afterwards'])(
     'does not delay polls of the bank by %s',
     async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
@@ -138,7 +138,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     },
   )
 
-  test('does not delay another machine’s polls of orders that it postponed', async () => {
+  test('does not delay another machine’s polls of an order that was postponed with that clock', async () => {
     const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
     const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
     const correctWorker = run(bank.rail)
@@ -157,7 +157,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     await app.expectBooksToBalance()
   })
 
-  test('does not put scheduled prices in force early', async () => {
+  test('does not keep a scheduled rate in force after the clock is corrected', async () => {
     const { app, now, pass, setClock } = await startWithClocks(engine, mode)
     const effectiveAt = new Date(now() + 30 * minute).toISOString()
     await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
@@ -174,7 +174,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     expect(await rate()).toBe('1550')
   })
 
-  test('does not allow the submission of an order again whose time it dated ahead', async () => {
+  test('does not allow an order to be submitted again while its submission time is in the future', async () => {
     const { app, setClock } = await startWithClocks(engine, mode)
     const { wallClock } = app.service
     const submittedAt = timestamp(wallClock() + hour)
@@ -187,7 +187,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     expect(canSubmit()).toBe(false)
   })
 
-  test('does not shorten the lifetime of client tokens, and those created meanwhile are rejected', async () => {
+  test('does not shorten the lifetime of later client tokens; a token that was dated ahead is rejected', async () => {
     const { app, now, pass, setClock, restarted } = await startWithClocks(engine, mode)
     const make = async () => {
       const body = { customer_id: null, scopes: ['read'] }

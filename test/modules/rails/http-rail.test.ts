@@ -80,7 +80,7 @@ describe('a request of an HTTP rail to its bank', () => {
     expect(bank.received[1]?.body).toBe(bank.received[0]?.body)
   })
 
-  test('polls and cancels an order with signatures for that purpose', async () => {
+  test('polls or cancels an order with a signature for that purpose only', async () => {
     const { rail, bank, cancel } = await railTo(replyWith(200, { id: order.id, state: 'CANCELLED' }))
     await rail.find(order).catch(() => {})
     await cancel()
@@ -111,7 +111,7 @@ describe('a definite response of a bank', () => {
   const content = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T11:00:00+01:00', id: order.id }
   const parsed = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T10:00:00.000Z' }
 
-  test.each([200, 201])('with %i has a state, for submitting and polling', async (status) => {
+  test.each([200, 201])('with status %i has a state, for submissions and polls', async (status) => {
     const { rail } = await railTo(replyWith(status, content))
     expect(await rail.submit(order)).toEqual(parsed)
     expect(await rail.find(order)).toEqual(parsed)
@@ -122,13 +122,13 @@ describe('a definite response of a bank', () => {
     expect(await rail.submit(order)).toEqual({ ...noDetails, state })
   })
 
-  test('with 422 is REJECTED for submitting only', async () => {
+  test('with status 422 means REJECTED, but only for submissions', async () => {
     const { rail } = await railTo(replyWith(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
     expect(await rail.submit(order)).toEqual({ ...noDetails, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' })
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 422')
   })
 
-  test('with 404 is NOT_FOUND for polling only', async () => {
+  test('with status 404 means NOT_FOUND, but only for polls', async () => {
     const { rail, cancel } = await railTo(replyWith(404, { state: 'COMPLETED' }))
     expect(await rail.find(order)).toBe('NOT_FOUND')
     await expect(rail.submit(order)).rejects.toThrow('the bank answered with 404')
@@ -141,13 +141,13 @@ describe('a definite response of a bank', () => {
     [409, 'CANCELLED', false],
     [200, 'TOO_LATE', false],
     [202, 'CANCELLED', false],
-  ])('to a cancellation is %i with %s: %s', async (status, state, isDefinite) => {
+  ])('to a cancellation may have status %i and the state %s: %s', async (status, state, isDefinite) => {
     const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
   })
 
-  test('has trimmed single-line texts, or null', async () => {
+  test('contains trimmed texts, or null instead of empty ones', async () => {
     const { rail } = await railTo(
       replyWith(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
     )
@@ -164,7 +164,7 @@ describe('a bank response without the id of the order', () => {
     ['REJECTED', 200],
     ['REJECTED', 422],
     ['RETURNED', 200],
-  ])('moves no money: the state %s by %i is rejected without or with another id', async (state, status) => {
+  ])('with the state %s and status %i is rejected, so it moves no money', async (state, status) => {
     for (const id of others) {
       const { rail } = await railTo(replyWith(status, { id, state }))
       const unnamed = `the bank answered with ${status} and no state with the id of this order`
@@ -250,7 +250,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
       { id: order.id, state: 'COMPLETED', more: 'x'.repeat(65_536) },
       'the bank answered with 200 and more than 64 KiB',
     ],
-  ])('if the response is %s', async (_, status, content, message) => {
+  ])('if the response is unusable: %s', async (_, status, content, message) => {
     const { rail } = await railTo(replyWith(status, content))
     await expect(rail.submit(order)).rejects.toMatchObject({ message })
   })
@@ -271,7 +271,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
     )
   })
 
-  test('for a redirect, which it does not follow', async () => {
+  test('if the response is a redirect, which the rail does not follow', async () => {
     const other = await startReceiver(replyWith(200, { state: 'COMPLETED' }))
     const { rail } = await railTo((response) => response.writeHead(302, { location: other.url }).end())
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 302')
@@ -279,7 +279,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
   })
 })
 
-test('an HTTP rail reads any response as a state of its order, NOT_FOUND for 404, or an error', async () => {
+test('an HTTP rail parses any response as a state of its order, as NOT_FOUND (404) or as an error', async () => {
   let reply = { status: 200, body: Buffer.alloc(0) }
   const { rail } = await railTo((response) => response.writeHead(reply.status).end(reply.body))
   const states = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED']
@@ -361,7 +361,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     expect(rail.reports?.verify(signedRequest({ 'webhook-signature': others }))).toBe(id)
   })
 
-  test.each([299, -299])('accepts a signature of %i seconds ago', (age) => {
+  test.each([299, -299])('accepts a signature that is %i seconds old', (age) => {
     const time = nowMs / 1000 - age
     const headers = { 'webhook-timestamp': String(time), 'webhook-signature': signature(secret, id, body, time) }
     expect(rail.reports?.verify(signedRequest(headers))).toBe(id)
@@ -403,7 +403,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     )
   })
 
-  test('accepts one report or up to 100', () => {
+  test('accepts a single report or a list of up to 100', () => {
     const parsed = { ...noDetails, ...validReport }
     expect(rail.reports?.read(body)).toEqual([parsed])
     expect(rail.reports?.read(JSON.stringify({ reports: Array(100).fill(validReport) }))).toEqual(
@@ -443,7 +443,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     expect((error as DomainError).details.fields?.[0]?.message).toContain(message)
   })
 
-  test('rejects our own signed requests as reports', async () => {
+  test('rejects our own signed requests when they are sent back as reports', async () => {
     const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')

@@ -4,7 +4,7 @@ import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapt
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
 
-test('an observed rail reports each call, and sends the observer’s headers or else the caller’s', async () => {
+test('observeRail passes each call to the observer, and sends the observer’s headers or else the caller’s', async () => {
   const order = sampleOrder()
   const sentHeaders: unknown[] = []
   const respondWith =
@@ -41,6 +41,6 @@ test('an observed rail reports each call, and sends the observer’s headers or 
   expect(observedCalls).toEqual([...calls, ...calls])
 })
 
-test('an observed rail has no cancel if the rail has none', () => {
+test('observeRail adds no `cancel` to a rail without one', () => {
   expect(observeRail(createBank().rail, (_, __, callRail) => callRail()).cancel).toBe(undefined)
 })

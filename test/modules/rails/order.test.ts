@@ -11,7 +11,7 @@ test.each([
   ['NGN', 'Nigeria', 'nip'],
   ['ZAR', 'South Africa', 'eft'],
 ] as const)(
-  'ruling 41: a payment instruction in %s to %s names the local rail %s for every transfer type',
+  'ruling 41: a payment instruction in %s to %s has the transfer type %s for every requested type',
   async (...corridor) => {
     const [recipientCurrency, recipientCountry, rail] = corridor
     const app = await startApp('sqlite')

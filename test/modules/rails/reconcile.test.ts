@@ -13,7 +13,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { cli } from '../../support/process.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { createRailPayout, makeDueCall, railOrderOf, recordReport } from './support/rail-payouts.ts'
 
 /** Reads a statement that arrives in chunks of `size` characters. */
 async function readStatement(read: typeof readCsvStatement, text: string, size = 7) {
@@ -159,7 +159,7 @@ describe('a statement in CSV', () => {
     ['id,amount,currency\n"a,1,NGN\n', 'must close every quote (line 2)'],
     ['id,amount,currency\n\na,1,NGN\n"b,1,NGN\n\nc,1,NGN\n', 'must close every quote (line 4)'],
     [`id,amount,currency\n"${'x'.repeat(70_000)}`, 'must have shorter lines: a quote may be open (line 2)'],
-  ])('that is invalid is rejected with its line: case %#', async (text, message) => {
+  ])('is rejected with the line number of its first error: case %#', async (text, message) => {
     const { details } = await domainErrorOf(() => readStatement(readCsvStatement, text, 1_000))
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
   })
@@ -173,7 +173,7 @@ describe('a statement in CSV', () => {
     await expect(lines.next()).rejects.toThrow('the disk is gone')
   })
 
-  test('is read back as written, with any delimiter, decimal mark, sign and line break', async () => {
+  test('is parsed to the payments that were written, with any delimiter, decimal mark, sign and line break', async () => {
     const cents = fc.nat({ max: 10_000_000_00 })
     const payment = fc.record({ id: fc.string({ minLength: 1, unit: 'grapheme' }), cents, note: fc.string() })
     const format = fc.constantFrom(
@@ -286,7 +286,7 @@ describe('a statement in camt.053', () => {
     [camt(entry('', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
-  ])('that is invalid is rejected: case %#', async (text, message) => {
+  ])('is rejected if it is invalid: case %#', async (text, message) => {
     const { details } = await domainErrorOf(() => readStatement(readCamtStatement, text, 1_000))
     expect(details.fields).toMatchObject([{ field: 'file', message: expect.stringMatching(message) }])
   })
@@ -300,7 +300,7 @@ test.each([
   [1, 1, 1, false],
   [1, 0, 1, false],
   [0, 1, 1, false],
-])('isReconciled for a statement that lacks %i, has %i extra and differs in %i is %s', (...counts) => {
+])('isReconciled for %i missing, %i extra and %i differing payments is %s', (...counts) => {
   const [missingThere, missingHere, differing, isRight] = counts
   const reconciliation = { rail: 'bank', matched: 1, missingThere, missingHere, differing, unrelated: 1, findings: [] }
   expect(isReconciled(reconciliation)).toBe(isRight)
@@ -317,8 +317,8 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
       const { orderId } = await railOrderOf(app.context(), id)
       for (const [index, state] of states.entries()) {
         const result = { state, reference: `BANK-${orderId.slice(-6)}` }
-        if (index === 0) await answer(app.context(), id, result)
-        else await report(app.context(), id, result)
+        if (index === 0) await makeDueCall(app.context(), id, result)
+        else await recordReport(app.context(), id, result)
         nowMs += 24 * 3_600_000
       }
       return { id, orderId, reference: `BANK-${orderId.slice(-6)}` }
@@ -430,7 +430,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     })
   })
 
-  test('includes payouts from the start of a period and before its end', async () => {
+  test('includes payouts from the start of the period until before its end', async () => {
     const { app, pay } = await start()
     await pay('COMPLETED')
     const noLines = async function* () {}
@@ -464,7 +464,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     expect(await reconcile(app.service, { rail: 'sandbox' }, lines())).toMatchObject({ matched: 101, findings: [] })
   })
 
-  test('compares a period with the state of the payouts at its end', async () => {
+  test('compares a statement with the states that the payouts had at the end of its period', async () => {
     const { app, pay } = await start()
     // Paid on the first; paid on the second and returned on the third; paid on the fourth.
     const [first, second, fourth] = [await pay('COMPLETED'), await pay('COMPLETED', 'RETURNED'), await pay('COMPLETED')]

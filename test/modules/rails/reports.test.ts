@@ -50,7 +50,7 @@ const status = async (app: App, id: string) => (await app.rest('GET', `/api/payo
 const setups = [...everyEngineAndMode, ['workers', 'live']] as const
 
 describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
-  test('settles a payout once, also when it is repeated', async () => {
+  test('settles a payout once, even if the report is repeated', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
     for (const time of [1, 2]) {
@@ -92,7 +92,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await status(app, id)).toBe('FAILED')
   })
 
-  test('with invalid fields is rejected, and one for an unknown order is accepted silently', async () => {
+  test('with invalid fields is rejected; a report for an unknown order is accepted and ignored', async () => {
     const { app, orderId } = await startWithPayout(setup, mode)
     const invalid = await post(app, { id: orderId, state: 'PAID' })
     expect([invalid.status, invalid.body.error.code]).toEqual([400, 'INVALID_INPUT'])
@@ -105,7 +105,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     await app.expectBooksToBalance()
   })
 
-  test('is rejected with the webhook-id of another report', async () => {
+  test('is rejected if it has the webhook-id of another report', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
@@ -132,7 +132,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
-  test('is left to the process that received it for ten seconds, even with a clock that was ahead', async () => {
+  test('is not processed by other processes for ten seconds, even if a clock was ahead', async () => {
     const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(setup, { mode, clock: () => nowMs })
     for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
@@ -144,7 +144,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
-  test('that fails is retried and does not block others', async () => {
+  test('is retried if processing fails, and does not block other reports', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     const unknown = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
@@ -169,7 +169,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
-  test('that is unreadable is dropped after one error, and ignored for a rail without reports', async () => {
+  test('that cannot be parsed is dropped after one error; it is ignored for a rail without reports', async () => {
     const app = await startApp(setup, { mode })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))

@@ -12,7 +12,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian } from '../payouts/payout-places.ts'
-import { answer } from './support/rail-payouts.ts'
+import { makeDueCall } from './support/rail-payouts.ts'
 
 describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (engine, mode) => {
   test('are listed if they are configured, routed, paused or in use, with their routes and open orders', async () => {
@@ -29,7 +29,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
     for (let each = 0; each < 3; each++) {
       payouts.push(await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian }))
     }
-    await answer(app.context(), payouts[0]?.id ?? '', { state: 'ACCEPTED' })
+    await makeDueCall(app.context(), payouts[0]?.id ?? '', { state: 'ACCEPTED' })
     expect(await setRoute(app.service, { rail: 'bank' })).toEqual({
       ...{ rail: 'bank', assetCode: '*', currency: '*', country: '*' },
     })
@@ -55,7 +55,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
     })
   })
 
-  test('reject names outside the allowed format, and routes with unknown codes', async () => {
+  test('must have names in the allowed format, and routes with known asset, currency and country codes', async () => {
     const app = await startApp(engine, { mode })
     const fieldsOf = async (operation: () => unknown) => (await domainErrorOf(operation)).details.fields
     const message = 'must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter'

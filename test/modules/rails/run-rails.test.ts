@@ -19,7 +19,7 @@ import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
-import { answer } from './support/rail-payouts.ts'
+import { makeDueCall } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -146,7 +146,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('polls at the same intervals while the bank reports an unchanged state', async () => {
+  test('keeps its poll interval when the bank reports an unchanged state', async () => {
     const { app, run, advance } = await startWithRoute(engine, mode)
     let state: 'ACCEPTED' | 'COMPLETED' = 'ACCEPTED'
     const bank = createBank({ decide: () => ({ state }) })
@@ -164,7 +164,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(() => status(app, id)).toBe('COMPLETED')
   })
 
-  test('submits an order again that the bank lacks only while the bank deduplicates it', async () => {
+  test('resubmits an order that the bank does not have, but only within the bank’s deduplication period', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({
@@ -189,7 +189,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect([bank.submitted(latePayout.orderId), await status(app, latePayout.id)]).toEqual([1, 'PROCESSING'])
   })
 
-  test('submits an order that the bank never accepts at growing intervals, without blocking others', async () => {
+  test('resubmits at growing intervals an order that the bank never accepts, without blocking other orders', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const lostOrders = new Set<string>()
     const bank = createBank({
@@ -217,7 +217,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('polls an order first that another worker submitted before it died', async () => {
+  test('polls, and does not resubmit, an order that another worker submitted before that worker died', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     const dyingWorker = run({
@@ -253,7 +253,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(await status(app, id)).toBe('FAILED')
   })
 
-  test('never submits an order twice with two workers', async () => {
+  test('never submits an order twice when two workers run', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank()
     run(bank.rail)
@@ -264,7 +264,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('probes an unavailable bank rarely, and submits all orders by age once it is available', async () => {
+  test('probes an unavailable bank rarely, and submits all orders, oldest first, when the bank is available', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({
@@ -330,7 +330,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     }
   })
 
-  test('polls all unknown orders immediately when the bank answers again', async () => {
+  test('polls all orders in the state UNKNOWN immediately when the bank responds again', async () => {
     const { app, run, advance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({ fate: () => (isDown ? 'answer lost' : 'answered'), maxConcurrentCalls: 1 })
@@ -347,21 +347,24 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(bank.taken.size).toBe(6)
   })
 
-  test.each(['all', 'bank'] as const)('submits nothing when its configuration pauses %s', async (target) => {
-    const { app, run, advance } = await startWithRoute(engine, mode)
-    const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
-    const first = run(bank.rail)
-    const { id } = await pay(app)
-    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('ACCEPTED')
-    await first.stop()
-    const { orderId } = await pay(app)
-    run(bank.rail, { paused: target === 'all' ? 'all' : ['bank'] })
-    advance(10 * second)
-    await expect.poll(() => bank.calls.length).toBe(2)
-    expect([bank.calls[1]?.call, bank.submitted(orderId)]).toEqual(['find', 0])
-  })
+  test.each(['all', 'bank'] as const)(
+    'submits nothing to a rail that its configuration pauses (%s)',
+    async (target) => {
+      const { app, run, advance } = await startWithRoute(engine, mode)
+      const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
+      const first = run(bank.rail)
+      const { id } = await pay(app)
+      await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('ACCEPTED')
+      await first.stop()
+      const { orderId } = await pay(app)
+      run(bank.rail, { paused: target === 'all' ? 'all' : ['bank'] })
+      advance(10 * second)
+      await expect.poll(() => bank.calls.length).toBe(2)
+      expect([bank.calls[1]?.call, bank.submitted(orderId)]).toEqual(['find', 0])
+    },
+  )
 
-  test('reports orders unknown to us to onUnknownOrders', async () => {
+  test('calls onUnknownOrders once with the ids in reports that match no order', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
@@ -396,7 +399,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(bank.calls.length).toBe(1)
   })
 
-  test('submits nothing to a paused rail, whose payouts are accepted and wait', async () => {
+  test('submits nothing to a paused rail, whose payouts stay queued', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     await pauseSubmissions(app.service, { rail: 'bank' })
@@ -408,7 +411,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(() => afterAdvance(second, () => status(app, id))).toBe('COMPLETED')
   })
 
-  test('polls an order first that waited longer than the bank deduplicates it', async () => {
+  test('polls, and does not resubmit, an order that waited longer than the bank’s deduplication period', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isLost = true
     const bank = createBank({ fate: (call) => (isLost && call === 'submit' ? 'lost' : 'answered') })
@@ -437,7 +440,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect([bank.submitted(orderId), bank.taken.size]).toEqual([1, 0])
   })
 
-  test('refunds a rejected payout, and a later contradicting report moves no money', async () => {
+  test('refunds a rejected payout, and moves no money after a later contradicting response of the bank', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let state: 'REJECTED' | 'COMPLETED' = 'REJECTED'
     const bank = createBank({ decide: () => ({ state, nextAfterMs: minute }) })
@@ -453,7 +456,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('reports an unreadable stored report once and continues', async () => {
+  test('calls onError once for a stored report that cannot be parsed, and continues', async () => {
     const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
@@ -485,7 +488,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(() => attempts).toBeGreaterThan(before)
   })
 
-  test('lets operators settle its payouts with override only', async () => {
+  test('lets operators settle payouts on its rail only with override', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
     run(bank.rail)
@@ -501,13 +504,13 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 })
 
-test('a rail worker polls unknown orders first, then alternates between open and queued ones', async () => {
+test('a rail worker polls unknown orders first, then alternates between accepted and queued orders', async () => {
   const { app, run, advance } = await startWithRoute('sqlite', 'live')
   const accepted = [await pay(app), await pay(app)]
   const unknown = await pay(app)
-  for (const { id } of accepted) await answer(app.context(), id, { state: 'ACCEPTED' })
+  for (const { id } of accepted) await makeDueCall(app.context(), id, { state: 'ACCEPTED' })
   advance(second)
-  await answer(app.context(), unknown.id, { failure: 'it is down' })
+  await makeDueCall(app.context(), unknown.id, { failure: 'it is down' })
   const queued = [await pay(app), await pay(app), await pay(app)]
   advance(10 * second)
   const bank = createBank({ maxConcurrentCalls: 8, decide: () => ({ state: 'ACCEPTED' }) })

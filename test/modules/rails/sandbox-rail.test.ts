@@ -92,7 +92,7 @@ describe.each(everyEngineAndWorkers)('the sandbox rail on %s', (setup) => {
 
 // Recording a response is a write, so more concurrent calls would slow down the creation of payouts.
 test.each(everyEngine)(
-  'the sandbox rail on %s makes two concurrent calls, for any number of payouts',
+  'the sandbox rail on %s makes at most two concurrent calls, for any number of payouts',
   async (engine) => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
@@ -155,22 +155,25 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
   ['40', 1, hour, completed, notFound],
   ['40', 2, hour, completed, null],
   ['99', 1, 0, completed, null],
-])('the sandbox bank with account %s answers, after %i submissions and %i ms, %j', async (...row) => {
-  const [digits, attempts, ageMs, submitted, polled] = row
-  const plain = sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
-  const order = {
-    ...plain,
-    recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
-    attempts,
-    now: Date.parse(plain.submittedAt) + ageMs,
-  }
-  const withReference = (outcome: Outcome) =>
-    typeof outcome === 'object' ? { ...outcome, reference: 'SANDBOX-40516273849A' } : outcome
-  const resultOf = (call: Promise<unknown>) =>
-    call.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
-  expect(await resultOf(sandboxRail.submit(order))).toEqual(withReference(submitted))
-  expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(polled ?? submitted))
-})
+])(
+  'the sandbox bank, for the last digits %s, %i submissions and %i ms, responds to a submission with %j',
+  async (...row) => {
+    const [digits, attempts, ageMs, submitted, polled] = row
+    const plain = sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
+    const order = {
+      ...plain,
+      recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
+      attempts,
+      now: Date.parse(plain.submittedAt) + ageMs,
+    }
+    const withReference = (outcome: Outcome) =>
+      typeof outcome === 'object' ? { ...outcome, reference: 'SANDBOX-40516273849A' } : outcome
+    const resultOf = (call: Promise<unknown>) =>
+      call.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+    expect(await resultOf(sandboxRail.submit(order))).toEqual(withReference(submitted))
+    expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(polled ?? submitted))
+  },
+)
 
 test('the sandbox rail allows two concurrent calls and has independent failures', () => {
   expect(sandboxRail).toMatchObject({
@@ -239,7 +242,7 @@ describe('advanceClock', () => {
     expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: at(hour) })
   })
 
-  test('with an idempotency key advances the clock once', async () => {
+  test('advances the clock once for repeated calls with one idempotency key', async () => {
     const app = await startStill()
     const input = { by: 'PT1H', idempotencyKey: 'once' }
     const expectedNow = new Date(start + hour).toISOString()
@@ -248,7 +251,7 @@ describe('advanceClock', () => {
     expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   })
 
-  test('lets each change happen at its own time, also while another rail is paused', async () => {
+  test('dates each change of a payout at its own time, even while another rail is paused', async () => {
     const app = await startStill()
     await app.wallet({ network: 'erc20', balance: '1000' })
     await pauseSubmissions(app.service, { rail: 'bank' })
@@ -292,7 +295,7 @@ describe.each(everyEngine)('advanceClock on %s', (engine) => {
     expect((await payout(app, queuedId)).status).toBe('COMPLETED')
   })
 
-  test('waits for a call in progress, whose order counts from before', async () => {
+  test('waits for a call in progress, and dates the submission before the advance', async () => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
     const id = await pay(app, '20')

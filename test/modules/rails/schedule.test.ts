@@ -15,9 +15,9 @@ import type { Setup } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { setAddressKey } from '../../support/modes.ts'
 import { dueTime, wallTime } from '../../support/times.ts'
-import { nobody } from '../payouts/payout-places.ts'
+import { absentId } from '../payouts/payout-places.ts'
 import { createBank } from './support/bank.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { createRailPayout, makeDueCall, railOrderOf, recordReport } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]
@@ -34,7 +34,7 @@ async function startWithOrder(setup: Setup) {
     context,
     id,
     orderId,
-    answer: (result: RailCallResult) => answer(context, id, result),
+    answer: (result: RailCallResult) => makeDueCall(context, id, result),
     transfer: () => railOrderOf(context, id),
     dueIn: async () => {
       const { dueAt } = await railOrderOf(context, id)
@@ -76,7 +76,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(10 * second)
   })
 
-  test('follows nextAfterMs of the bank, and ends with the final state', async () => {
+  test('follows the bank’s nextAfterMs, and ends at a final state without nextAfterMs', async () => {
     const { answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
     expect(await dueIn()).toBe(77)
@@ -115,9 +115,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     const { context, id, orderId, answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED' })
     wait(4 * second)
-    await report(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
+    await recordReport(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
     await followReport(context, { orderId, report: { state: 'ACCEPTED', nextAfterMs: hour } })
-    await followReport(context, { orderId: nobody, report: { state: 'COMPLETED' } })
+    await followReport(context, { orderId: absentId, report: { state: 'COMPLETED' } })
     expect(await dueIn()).toBe(6 * second)
   })
 
@@ -139,12 +139,12 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect([await dueIn(), (await transfer()).cancelAskedAt]).toEqual([hour, null])
   })
 
-  test('keeps alternating when the bank reports meanwhile that it has accepted the order', async () => {
+  test('alternates between cancelling and polling even after the bank reports ACCEPTED', async () => {
     const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
     expect(await answer({ failure: 'it is down' })).toBe('cancel')
-    await report(context, id, { state: 'ACCEPTED' })
+    await recordReport(context, id, { state: 'ACCEPTED' })
     expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 1, cancelAskedAt: expect.any(String) })
     expect([await dueIn(), await answer({ failure: 'it is down' })]).toEqual([0, 'find'])
     expect(await dueIn()).toBe(30 * second)
@@ -152,7 +152,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await answer({ state: 'ACCEPTED' })).toBe('cancel')
   })
 
-  test('continues cancelling after a poll found the order accepted', async () => {
+  test('continues with a cancellation after a poll that returned ACCEPTED', async () => {
     const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(null)
   })
 
-  test('reserves an order for a call until its timeout and half a minute more', async () => {
+  test('reserves an order for a call until half a minute after the call’s timeout', async () => {
     const { context, orderId, dueIn, wait } = await startWithOrder(engine)
     const bank = createBank({ callMs: 1_000 })
     const call = await beginCall(context, { orderId, rail: bank.rail })
@@ -198,12 +198,12 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     ])
   })
 
-  test('polls an order that waited longer than the bank deduplicates it, and does not submit it', async () => {
+  test('polls, and does not resubmit, an order that waited longer than the bank’s deduplication period', async () => {
     const { context, orderId, id, transfer, dueIn, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
-    await answer(context, id, { failure: 'it is down' }, rail)
+    await makeDueCall(context, id, { failure: 'it is down' }, rail)
     wait(10 * second)
-    await answer(context, id, 'NOT_FOUND', rail)
+    await makeDueCall(context, id, 'NOT_FOUND', rail)
     expect(await transfer()).toMatchObject({ state: 'QUEUED', attempts: 1 })
     wait(hour)
     expect((await beginCall(context, { orderId, rail }))?.call).toBe('find')
@@ -217,7 +217,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     ['fails with an error', () => Promise.reject(new Error('it is down')), 'it is down'],
     ['fails with a string', () => Promise.reject('down'), 'down'],
     ['times out', () => new Promise(() => {}), 'no answer came within 0.005 seconds'],
-  ])('has an unknown state with the cause after a call of the bank that %s', async (_, submit, cause) => {
+  ])('sets the state UNKNOWN and its cause after a call to the bank that %s', async (_, submit, cause) => {
     const { context, orderId, transfer } = await startWithOrder(engine)
     const { rail } = createBank({ callMs: 5 })
     expect(await processOrder(context, { ...rail, submit }, orderId)).toBe('unanswered')
@@ -225,7 +225,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
   })
 
-  test('ignores a late result without a state when another call was made since', async () => {
+  test('ignores a late result without a state if another call has started since', async () => {
     const { context, orderId, transfer, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     const call = await beginCall(context, { orderId, rail })
@@ -237,7 +237,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
       expect(await recordAnswer(context, { orderId, dueAt, answer: lateResult, idempotentForMs: hour })).toEqual(before)
     }
     expect(await transfer()).toEqual(before)
-    expect(await recordAnswer(context, { orderId: nobody, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(null)
+    expect(await recordAnswer(context, { orderId: absentId, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(
+      null,
+    )
   })
 
   test.each<[what: string, before: RailCallResult, isCancelling: boolean, cause: string]>([
@@ -254,7 +256,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
       true,
       'the bank has no such order, and may not be asked again without a person',
     ],
-  ])('never submits an order again that the bank %s and then does not find', async (...row) => {
+  ])('never resubmits an order that the bank %s and then does not find', async (...row) => {
     const [, before, isCancelling, cause] = row
     const { context, id, answer, transfer, dueIn, wait } = await startWithOrder(engine)
     await answer(before)
@@ -278,7 +280,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
 })
 
 test.each(everyEngine)(
-  'an order to submit again is due when it was first queued, for any merchant clock, on %s',
+  'on %s, an order to resubmit is due at the real time when it was queued, whatever the merchant’s clock',
   async (engine) => {
     const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
@@ -286,14 +288,14 @@ test.each(everyEngine)(
     const context = createContext(app.service, app.merchant.id, null, hour)
     const { id, createdAt } = await createRailPayout(context)
     expect(createdAt).toBe('2026-03-01T13:00:00.000Z')
-    await answer(context, id, { failure: 'it is down' })
+    await makeDueCall(context, id, { failure: 'it is down' })
     await hastenQuestions(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
-    await answer(context, id, 'NOT_FOUND')
+    await makeDueCall(context, id, 'NOT_FOUND')
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(nowMs) })
   },
 )
 
-test('maxPollWaits has the delay of each number of polls', () => {
+test('maxPollWaits contains the delay that nextPollAt uses for each number of polls', () => {
   const { wallClock } = createService({ db: unavailableDatabase(), mode: 'live', clock: () => 0 })
   for (let pollCount = 0; pollCount <= 10; pollCount++) {
     const ranges = maxPollWaits.filter(({ minAsked, maxAsked }) => minAsked <= pollCount && pollCount <= maxAsked)

@@ -7,7 +7,7 @@ import { countingStatements } from '../../graphql/support/statements.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian } from '../payouts/payout-places.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
+import { createRailPayout, makeDueCall, railOrderOf, recordReport } from './support/rail-payouts.ts'
 
 describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
   test('lists states, times and causes for every payout of a page', async () => {
@@ -22,15 +22,15 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     const { id: onRail } = await createRailPayout(context)
     const { id: queuedId } = await createRailPayout(context)
     passMinute()
-    await answer(context, onRail, { failure: 'it is down' })
+    await makeDueCall(context, onRail, { failure: 'it is down' })
     await perform(simulatePayout, context, { payoutId: manual, status: 'COMPLETED' })
     passMinute()
-    await answer(context, onRail, 'NOT_FOUND')
-    await answer(context, onRail, { state: 'ACCEPTED' })
+    await makeDueCall(context, onRail, 'NOT_FOUND')
+    await makeDueCall(context, onRail, { state: 'ACCEPTED' })
     await perform(simulatePayout, context, { payoutId: manual, status: 'RETURNED', cause: 'no such account' })
     passMinute()
-    await report(context, onRail, { state: 'REJECTED', reference: 'BANK-1' })
-    await report(context, onRail, { state: 'COMPLETED', reference: 'BANK-1' })
+    await recordReport(context, onRail, { state: 'REJECTED', reference: 'BANK-1' })
+    await recordReport(context, onRail, { state: 'COMPLETED', reference: 'BANK-1' })
 
     const { data, errors } = await app.graphql(
       '{ payouts { nodes { uuid rail status fiatReferenceId timeline { state at cause } } } }',
@@ -70,7 +70,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { state: 'RETURNED', code: 'CLOSED' })
+    await makeDueCall(app.context(), id, { state: 'RETURNED', code: 'CLOSED' })
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { events { status cause } } }', { id })
     expect(data.payout.events).toEqual([
       { status: 'COMPLETED', cause: null },

@@ -19,7 +19,7 @@ const add = (app: App, manifest: unknown) =>
   })
 const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
 
-/** The sentences of a refusal. */
+/** The fields and messages of the error, or its code if it has no fields. */
 async function faultsOf(adding: Promise<unknown>): Promise<readonly string[]> {
   const refusal = await adding.then(
     () => null,
@@ -35,7 +35,7 @@ const apollo = (operations: readonly object[]) => ({
 })
 
 describe.each(everyEngine)('addDocuments on %s', (engine) => {
-  test('takes the manifests of relay-compiler and the client preset, and Apollo’s with names', async () => {
+  test('accepts manifests of relay-compiler and the client preset, and those of Apollo with operation names', async () => {
     const app = await startApp(engine)
     expect(await add(app, { b2f0: who, a1e9: wallets })).toEqual({ added: 2, known: 0 })
     const operation = { id: 'c3', name: 'Wallets', type: 'query', body: wallets }
@@ -48,14 +48,14 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     ])
   })
 
-  test('adds what is new of a manifest that grew, and nothing of one that did not', async () => {
+  test('adds only the documents of a manifest that are not stored yet', async () => {
     const app = await startApp(engine)
     await add(app, { a: who })
     expect(await add(app, { a: who, b: wallets })).toEqual({ added: 1, known: 1 })
     expect(await add(app, `\uFEFF${JSON.stringify({ a: who, b: wallets })}`)).toEqual({ added: 0, known: 2 })
   })
 
-  test('refuses another text under an id for good, and what is removed may come back', async () => {
+  test('never accepts another text under a used id, even after its removal; the same text can be added again', async () => {
     const app = await startApp(engine)
     await add(app, { a: who })
     expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual([
@@ -70,7 +70,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       expect(await faultsOf(removeDocument(app.service, { id }))).toEqual(['RESOURCE_NOT_FOUND'])
   })
 
-  test('tells every fault of every document, and adds none of the others', async () => {
+  test('reports every error of every document, and adds no document of that manifest', async () => {
     const app = await startApp(engine)
     const deep = '{ a '.repeat(13) + '}'.repeat(13)
     const costly = '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }'
@@ -104,7 +104,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await ids(app)).toEqual([])
   })
 
-  test('refuses what only costs too much for some variables when it is asked for, and not before', async () => {
+  test('accepts a document that is too costly only with some variables; a request with these is rejected', async () => {
     const app = await startApp(engine)
     const sized =
       'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'
@@ -116,9 +116,9 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
   })
 
   test.each<readonly [what: string, manifest: unknown, fault: string]>([
-    ['no JSON', '{', 'MALFORMED_JSON'],
+    ['no valid JSON', '{', 'MALFORMED_JSON'],
     ['a list', [], 'manifest must be a JSON object'],
-    ['nothing', {}, 'manifest has no documents'],
+    ['no documents', {}, 'manifest has no documents'],
     ['an id twice', '{"a":"{ __typename }","a":"{ merchant { name } }"}', 'a must be given once'],
     ['no text', { a: 1 }, 'a must have the text of a document'],
     ['an id with a space', { 'a b': who }, 'the id "a b" must be 1 to 200 characters of ASCII without spaces'],
@@ -147,13 +147,13 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       apollo([{ body: who }]),
       'the id null must be 1 to 200 characters of ASCII without spaces',
     ],
-  ])('refuses a manifest with %s', async (_, manifest, fault) => {
+  ])('rejects an invalid manifest: %s', async (_, manifest, fault) => {
     const app = await startApp(engine)
     expect(await faultsOf(add(app, manifest))).toEqual([fault])
     expect(await ids(app)).toEqual([])
   })
 
-  test('takes so much and no more', async () => {
+  test('limits the total size of all trusted documents; removing one allows another to be added', async () => {
     const app = await startApp(engine)
     const long = (id: number) => `query Q${id} { merchant { name } } #`.padEnd(10_000, 'x')
     const most = maxTrustedCharacters / 10_000
@@ -166,7 +166,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await add(app, { more: who })).toEqual({ added: 1, known: 0 })
   })
 
-  test('by several at once leaves each document once', async () => {
+  test('stores each document once for eight concurrent calls', async () => {
     const app = await startApp(engine)
     const manifests = Array.from({ length: 8 }, (_, place) => ({ shared: who, [`own${place}`]: wallets }))
     const outcomes = await Promise.all(manifests.map((manifest) => add(app, manifest)))

@@ -34,7 +34,7 @@ async function addressOn(app: App, merchantId: string, network: string): Promise
 
 describe.each(everyEngine)('deposit addresses on %s', (engine) => {
   test.each(['live', 'sandbox'] as const)(
-    'never derive from the key of another merchant in %s, with any metadata',
+    'never derive from another merchant’s key in %s mode, whatever the metadata of the key',
     async (mode) => {
       const app = await startApp(engine, { mode })
       const other = await app.otherMerchant()
@@ -54,7 +54,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     },
   )
 
-  test("in live mode never derive from the sandbox's key, with any metadata", async () => {
+  test('never derive from the sandbox’s key in live mode, whatever the metadata of the key', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const evmExtendedPublicKey = withOtherMetadata(accountKey(0))
 
@@ -63,7 +63,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     await expect(setting).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('ruling 114: are assigned once among all sandbox merchants without their own keys', async () => {
+  test('ruling 114: are never assigned twice among the sandbox merchants that use the shared test keys', async () => {
     const app = await startApp(engine)
     const merchants = [app.merchant.id, (await app.otherMerchant()).id, (await app.otherMerchant()).id]
 
@@ -75,7 +75,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     expect(new Set(assigned).size).toBe(assigned.length)
   })
 
-  test('ruling 114: are not assigned again from a key that another merchant used before', async () => {
+  test('ruling 114: are not assigned again after a merchant sets a key that was used before', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const other = await app.otherMerchant()
     const set = (merchantId: string, evmExtendedPublicKey: string) =>
@@ -93,7 +93,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     expect(first).not.toContain(await addressOn(app, app.merchant.id, 'erc20'))
   })
 
-  test('continue after a merchant sets its key again with other metadata', async () => {
+  test('continue with the next address after a merchant sets the same key with other metadata', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const key = accountKey(3)
     const setKey = (text: string) =>
@@ -104,7 +104,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     expect(await addressOn(app, app.merchant.id, 'erc20')).not.toBe(before)
   })
 
-  test('of two merchants in an earlier database stay assigned, and no other merchant gets them', async () => {
+  test('that were assigned before migration 0045 are not assigned to another merchant', async () => {
     const { url, remove } = await newDatabase(engine)
     corruptPostgresDatabase(url)
     onTestFinished(remove)

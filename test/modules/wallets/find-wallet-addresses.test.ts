@@ -5,7 +5,7 @@ import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
 describe.each(everyEngine)('lookups of wallets by id on %s', (engine) => {
-  test('return wallets with their balances, and addresses by wallet id and by their own id', async () => {
+  test('return wallets with their balances, and deposit addresses by wallet id or address id', async () => {
     const app = await startApp(engine)
     const stablecoin = await app.wallet({ balance: '12.5' })
     const fiat = await app.wallet({ assetCode: 'NGN', customerId: await app.customer() })

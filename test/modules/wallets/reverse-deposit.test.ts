@@ -14,7 +14,7 @@ import { camtFaults } from '../../support/camt-schema.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { hashOf, nodeRail, refOf, report, sampleReport } from '../deposits/support/node.ts'
+import { hashOf, nodeRail, postReport, refOf, sampleReport } from '../deposits/support/node.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
 const reason = 'a zero too many'
@@ -22,7 +22,7 @@ const reason = 'a zero too many'
 const balanceOf = async (app: App, walletId: string) => (await getWallet(app.context(), { walletId })).balance
 
 describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
-  test('debits the deposit from its wallet, and every view of the ledger shows it', async () => {
+  test('debits the deposit from its wallet; balance, entries, events and exports show the reversal', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     // An export ends before the time of the request.
     const app = await startApp(engine, { clock: () => ++time })
@@ -73,7 +73,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect((await auditChain(app.service, {})).balanced).toBe(true)
   })
 
-  test('reverses a deposit once for eight concurrent calls, and its reference stays used', async () => {
+  test('reverses a deposit once for eight concurrent calls; its reference cannot be used again', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const deposit = { walletId, amount: '10', reference: 'bank 7' }
@@ -94,7 +94,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('rejects a reversal that exceeds the balance, with both amounts', async () => {
+  test('rejects a reversal that exceeds the balance, and reports both amounts', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     await depositToWallet(app.context(), { walletId, amount: '20', reference: 'bank 7' })
@@ -112,7 +112,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('rejects a reference without a deposit of the merchant, and an empty reason, and writes nothing', async () => {
+  test('rejects an unknown reference, one of another merchant, and an empty reason, and writes nothing', async () => {
     const app = await startApp(engine)
     const other = createContext(app.service, (await app.otherMerchant()).id)
     const walletId = await app.wallet({ balance: '5' })
@@ -127,7 +127,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('allows further deposits to a full wallet', async () => {
+  test('makes room for a further deposit to a full wallet', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const maxDeposit = '9999999999.99999999'
@@ -140,12 +140,12 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('allows only dismissing a deposit that its chain has dropped', async () => {
+  test('allows resolveDeposit only to dismiss a reversed deposit that its chain has dropped', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
     const depositReport = sampleReport(await refOf(app, walletId))
-    await report(app, { ...depositReport, confirmations: 64 })
-    await report(app, { ...depositReport, state: 'REORGED' })
+    await postReport(app, { ...depositReport, confirmations: 64 })
+    await postReport(app, { ...depositReport, state: 'REORGED' })
     const reference = `erc20:${hashOf('one')}:0`
     await reverseDeposit(app.context(), { reference, reason })
     const credit = () => resolveDeposit(app.service, { reference, action: 'credit', reason })

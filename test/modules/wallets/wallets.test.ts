@@ -88,7 +88,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids.reverse())
   })
 
-  test('ruling 31: the addresses of a wallet have different shapes when it is created, read and listed', async () => {
+  test('ruling 31: the field `addresses` has different shapes in responses that create, get and list wallets', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const { data: created } = (await create(app, { ...usdc, customer_id })).body
@@ -165,7 +165,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(withKey.body.data.balance).toBe('5.00000000')
   })
 
-  test('ruling 34: the wallets of an unknown customer are 404, also with filters that match nothing', async () => {
+  test('ruling 34: listing the wallets of an unknown customer returns 404, even with filters that match nothing', async () => {
     const app = await startApp(engine)
     for (const id of [absentId, 'me', app.merchant.id]) {
       for (const query of ['', '?currency=XAU', '?status=frozen', '?page=5']) {
@@ -196,7 +196,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 35: an invalid input is reported before the closed customer', async () => {
+  test('ruling 35: an invalid input takes precedence over the closed customer', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: customer_id })

@@ -35,7 +35,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-export function report(app: App, body: unknown) {
+export function postReport(app: App, body: unknown) {
   const payload = JSON.stringify(body)
   const headers = signed(payload, { at: new Date(app.service.wallClock()) })
   return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers })

@@ -20,7 +20,7 @@ const allFields = {
 }
 
 describe('checkBankDetails', () => {
-  test('checks the account number for NGN only', () => {
+  test('checks the account number only for the currency NGN', () => {
     expect(summary(details)).toEqual(['accountNumber NUBAN PASSED'])
     expect(summary({ ...details, currency: 'ZAR' })).toEqual([])
   })
@@ -61,7 +61,7 @@ describe('checkBankDetails', () => {
     },
   )
 
-  test('never throws for any text', () => {
+  test('never throws, whatever the texts', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.stringMatching(/^[\dA-Z]{0,40}$/))
     const optional = fc.option(text)
     const input = fc.record({
@@ -83,7 +83,7 @@ describe('checkBankDetails', () => {
     )
   })
 
-  test('has no identifier or its last digits in a message', () => {
+  test('never includes the last four digits of an identifier in a message', () => {
     const digits = fc.stringMatching(/^[3-9]{4,34}$/)
     fc.assert(
       fc.property(digits, (text) => {

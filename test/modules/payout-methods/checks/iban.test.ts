@@ -93,7 +93,7 @@ describe('checkIban', () => {
     fc.assert(fc.property(oneDigitChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('detects any one changed letter, also of the country', () => {
+  test('detects any one changed letter, including letters of the country code', () => {
     fc.assert(fc.property(oneLetterChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 

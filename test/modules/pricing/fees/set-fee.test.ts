@@ -10,7 +10,7 @@ const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 describe.each(everyEngine)('setFee on %s', (engine) => {
   const start = () => startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
 
-  test('sets a fee from now on, and there is none before', async () => {
+  test('sets a fee that is in force from now on, but not before', async () => {
     const app = await start()
     const fee = await setFee(app.service, { ...pair, flat: '0.5', percent: '1.250' })
     const effectiveAt = '2026-03-01T00:00:00.000Z'
@@ -48,7 +48,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
 
-  test('keeps the fee source of the preceding fee, and deducts the first fee from the balance', async () => {
+  test('by default keeps the fee source of the preceding fee; the first fee is deducted from the balance', async () => {
     const app = await start()
     const set = async (effectiveAt: string, deductedFrom?: 'AMOUNT' | 'BALANCE') =>
       (await setFee(app.service, { ...pair, flat: '1', deductedFrom, effectiveAt })).deductedFrom

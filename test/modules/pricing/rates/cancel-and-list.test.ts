@@ -72,7 +72,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
       expect(await list(service, otherPair)).toEqual([])
     })
 
-    test('can be cancelled before their time and set again for it, and all rows stay', async () => {
+    test('can be cancelled before they take effect and set again for the same time, and no row is deleted', async () => {
       const { app, service, setTime: goTo } = await start()
       await set(service, '10')
       await set(service, '20', april)
@@ -91,7 +91,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
       expect((await readStoredRows(app))[noun]).toHaveLength(3)
     })
 
-    test('that were cancelled price no payout', async () => {
+    test('are not used for payouts after they are cancelled', async () => {
       const { app, service, setTime: goTo } = await start()
       await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1', effectiveAt: '2026-03-01T00:00:01Z' })
       await set(service, '10', '2026-03-02T00:00:00Z')
@@ -129,7 +129,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
     })
   })
 
-  test('a rate set with a clock two hours ahead is listed as upcoming, can be cancelled, and never is in force', async () => {
+  test('a rate that a clock two hours ahead set is listed as upcoming and can be cancelled before it is in force', async () => {
     const hour = 3_600_000
     let nowMs = Date.parse(march)
     const app = await startApp(engine, { clock: () => nowMs })

@@ -17,10 +17,10 @@ export async function createRailPayout(context: Context, amount = '10') {
 }
 
 /**
- * Makes the call that is due for a payout with the given result. Resolves to the call's name, or `null` if none was
- * due.
+ * Makes the call to the bank that is due for a payout, and records the given result. Resolves to the call's name, or to
+ * `null` if no call was due.
  */
-export async function answer(
+export async function makeDueCall(
   context: Context,
   payoutId: string,
   answer: RailCallResult,
@@ -34,7 +34,7 @@ export async function answer(
 }
 
 /** Records a result without a call, like a report of the bank. */
-export async function report(context: Context, payoutId: string, reported: RailCallResult): Promise<void> {
+export async function recordReport(context: Context, payoutId: string, reported: RailCallResult): Promise<void> {
   const { orderId } = await railOrderOf(context, payoutId)
   await recordAnswer(context, { orderId, dueAt: dueTime(0), answer: reported, idempotentForMs: 0 })
 }
@@ -46,8 +46,8 @@ export async function createContradictedPayout(
 ): Promise<string> {
   const { id } = await createRailPayout(context)
   const [first = 'REJECTED', ...others] = states
-  await answer(context, id, { state: first, reference: 'BANK-1' })
-  for (const state of others) await report(context, id, { state, reference: 'BANK-1' })
+  await makeDueCall(context, id, { state: first, reference: 'BANK-1' })
+  for (const state of others) await recordReport(context, id, { state, reference: 'BANK-1' })
   return id
 }
 

@@ -35,7 +35,7 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
   return { attempted, faults }
 }
 
-test('an attempt result has its time, its response and the time of the next attempt', async () => {
+test('the result of an attempt contains its time, its response and the time of the next attempt', async () => {
   const { attempted, faults } = await attemptWith(500)
   expect(attempted).toEqual({
     ...{
@@ -57,14 +57,14 @@ test.each([
   [500, 8, 'pending', expect.anything()],
   [500, 9, 'exhausted', null],
 ] as const)(
-  'after status %i to an event with %i earlier attempts the delivery is %s',
+  'a response with status %i after %i earlier attempts makes the delivery %s',
   async (status, tries, outcome, nextAttemptAt) => {
     expect((await attemptWith(status, { tries })).attempted).toMatchObject({ outcome, nextAttemptAt })
   },
 )
 
 test.each([
-  ['written', 200, 'no JSON'],
+  ['serialized', 200, 'no JSON'],
   ['sent', new Error('no room'), '{}'],
 ] as const)('an event that cannot be %s counts as a failed attempt, which is retried', async (_, answer, data) => {
   const { attempted, faults } = await attemptWith(answer, { data })

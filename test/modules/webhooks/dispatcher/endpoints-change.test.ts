@@ -32,8 +32,8 @@ async function startHeld(engine: Engine, mode: Mode, status = 200) {
   return { ...world, old, letGo: () => held.resolve() }
 }
 
-describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode) => {
-  test('changes its URL during an attempt: no event is lost or sent twice', async () => {
+describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
+  test('loses no event and gets none twice when its URL is changed during an attempt', async () => {
     const { app, dispatch, endpoint, until, stored, receiver, old, letGo } = await startHeld(engine, mode)
     const fresh = await receiver()
     const id = await endpoint(old.url)
@@ -56,9 +56,9 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
   })
 
   test.each([
-    ['disables', disableWebhookEndpoint],
-    ['deletes', deleteWebhookEndpoint],
-  ] as const)('%s it while something is on its way: nothing more is sent', async (_, stopIt) => {
+    ['disabled', disableWebhookEndpoint],
+    ['deleted', deleteWebhookEndpoint],
+  ] as const)('gets nothing more after it is %s during an attempt', async (_, stopIt) => {
     const { app, dispatch, endpoint, until, customers, old, letGo } = await startHeld(engine, mode)
     const webhookId = await endpoint(old.url)
     const dispatcher = dispatch()
@@ -73,7 +73,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     expect(old.got.length).toBe(2)
   })
 
-  test('resumes it from now: an attempt in flight that fails is not retried', async () => {
+  test('gets no retry of a failed attempt that was in flight when it was resumed from now', async () => {
     const world = await startHeld(engine, mode, 500)
     const { app, dispatch, endpoint, until, pass, deliveries, customers, letGo } = world
     const { url, got } = world.old
@@ -92,7 +92,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('whose receiver fails for days has it disabled, gets an event about it, and has it enabled by a probe', async () => {
+  test('is disabled after failing for days, with an event, and is enabled by a successful probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,
@@ -136,7 +136,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     await until(() => new Set(got.map(({ sequence }) => sequence)).size === 17)
   })
 
-  test('gets one attempt at a time after many failures, repeatedly, without other activity', async () => {
+  test('gets one attempt at a time after many failures, even without new events', async () => {
     const { dispatch, endpoint, until, deliveries, customers, elapse, receiver } = await startWorld(engine, mode)
     const attempts: { startedAt: number; endedAt: number }[] = []
     const { url } = await receiver(async (response) => {
@@ -163,7 +163,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(second)
   })
 
-  test('responds 410 and gets nothing more', async () => {
+  test('gets nothing more after it has responded with status 410', async () => {
     const { app, dispatch, endpoint, until, stored, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(410))
     const id = await endpoint(url)
@@ -177,7 +177,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     expect(got.length).toBe(1)
   })
 
-  test('responds 429 and gets one attempt at a time after the requested pause, until a success', async () => {
+  test('that responds with status 429 gets one attempt at a time after the requested pause, until a success', async () => {
     const { app, dispatch, endpoint, until, deliveries, customers, elapse, receiver } = await startWorld(engine, mode)
     let [isDown, atOnce, most] = [true, 0, 0]
     const { url, got } = await receiver(async (response) => {
@@ -214,7 +214,7 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
     expect(most).toBeGreaterThan(1)
   })
 
-  test('whose secret cannot be decrypted delays no other owner, and is logged rarely', async () => {
+  test('whose secret cannot be decrypted delays no other merchant, and is logged rarely', async () => {
     const { app, dispatch, endpoint, until, faults, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     await endpoint(url)
@@ -241,8 +241,8 @@ describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode)
   })
 })
 
-describe.each(everyEngine)('the owner of a sandbox endpoint on %s', (engine) => {
-  test('whose clock is ahead gets a requested resend immediately, and ends an old secret immediately', async () => {
+describe.each(everyEngine)('a sandbox endpoint on %s', (engine) => {
+  test('gets a resend immediately and stops using an old secret immediately if its merchant’s clock is ahead', async () => {
     const { app, dispatch, endpoint, until, stored, events, deliveries, receiver } = await startWorld(engine, 'sandbox')
     let isDown = false
     const { url, got } = await receiver((response) => {
@@ -271,7 +271,7 @@ describe.each(everyEngine)('the owner of a sandbox endpoint on %s', (engine) => 
     expect(activeSecrets(app.service, await stored(webhookId)).length).toBe(1)
   })
 
-  test('advances its clock and gets the events due by then', async () => {
+  test('gets the retries that become due when its merchant advances the clock', async () => {
     const { app, dispatch, endpoint, until, deliveries, receiver } = await startWorld(engine, 'sandbox')
     const { url, got } = await receiver(replyWithStatus(500))
     const webhookId = await endpoint(url)

@@ -35,7 +35,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  test('a receiver that responds 410 is disabled even if recording it failed at first', async () => {
+  test('an endpoint that responds with status 410 is disabled even if recording the response fails at first', async () => {
     const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(410))
     const { state, service } = failing()
@@ -50,7 +50,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(got.length).toBe(1)
   })
 
-  test('sending pauses while 64 results are not recorded', async () => {
+  test('sending pauses while 64 results of attempts cannot be recorded', async () => {
     const { dispatch, endpoint, until, stored, customers, failing, receiver } = await startWorld(engine, mode)
     const { url, got, sequences } = await receiver()
     const { state, service } = failing()
@@ -89,7 +89,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect([got.length, (await stored(id)).cursor]).toEqual([1, 0])
   })
 
-  test('the result of an attempt that ends after the stop is recorded with one try', async () => {
+  test('the result of an attempt that ends while the dispatcher stops is recorded by a single write', async () => {
     const { app, dispatch, endpoint, until, failing, receiver } = await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (response) => {
@@ -109,7 +109,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(state.tries).toBe(1)
   })
 
-  test('an event that waits for an earlier event of its object is recorded, even if that fails at first', async () => {
+  test('an event that waits for an earlier event of its object is recorded even if the first write fails', async () => {
     const { app, dispatch, endpoint, until, deliveries, faults, change, failing, receiver } = await startWorld(
       engine,
       mode,
@@ -222,7 +222,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     await until(() => got.length === 3)
   })
 
-  test('the dispatcher stops in time although receivers do not respond, and records no unknown result', async () => {
+  test('the dispatcher stops within its time limit although receivers do not respond, and records no result', async () => {
     const { app, dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(() => {})
     const id = await endpoint(url)
@@ -316,7 +316,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(got.length).toBe(1)
   })
 
-  test('an attempt that another process has overtaken is logged and changes nothing', async () => {
+  test('an attempt that is recorded after a newer one of another process is logged and changes nothing else', async () => {
     const { app, dispatch, endpoint, until, stored, events, receiver } = await startWorld(engine, mode)
     const { url } = await receiver()
     const endpointId = await endpoint(url)
@@ -356,7 +356,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect((await stored(endpointId)).cursor).toBe(1)
   })
 
-  test('the delivery log is kept for 30 days, even of a deleted endpoint; older events can be resent', async () => {
+  test('the delivery log is stored for 30 days, even for a deleted endpoint; older events can be resent', async () => {
     const { app, dispatch, endpoint, until, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,
       mode,

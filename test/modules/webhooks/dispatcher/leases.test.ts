@@ -35,7 +35,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(got.length).toBe(8)
   })
 
-  test('lease thousands of merchants in a few transactions, before the first lease expires', async () => {
+  test('lease 150 merchants in two transactions to one process, and then none to the other', async () => {
     const { app } = await startWorld(engine)
     const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0
@@ -75,13 +75,13 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
       expect((await one.acquire(ids)).size).toBe(2)
     }
     expect(await other.acquire(ids)).toEqual(new Set())
-    // Nothing is written in between.
+    // Leases that are not yet due for renewal are not written.
     pass(29 * second)
     elapse(9 * second)
     await one.acquire(ids)
     pass(2 * second)
     expect((await other.acquire(ids.slice(0, 1))).size).toBe(1)
-    // A lease that the other took meanwhile is lost.
+    // The first process loses a lease that the other took after its expiry.
     elapse(second)
     expect([...(await one.acquire(ids))]).toEqual(ids.slice(1))
     await one.release()
@@ -91,7 +91,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect((await third.acquire(ids)).size).toBe(2)
   })
 
-  test('take over a lease that a wrong clock set', async () => {
+  test('take over a lease that a wrong clock set to expire years later', async () => {
     const { app, endpoint, pass, contextOf, nowhere } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     await endpoint(nowhere, {}, contextOf(id))

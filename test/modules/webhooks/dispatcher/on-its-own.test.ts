@@ -5,18 +5,18 @@ import type { Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
 
-describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engine, mode) => {
-  test('reads past events that all wait for an earlier event of their object', async () => {
+describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => {
+  test('skips a batch of events that all wait for an earlier event of the same object, and reads the later ones', async () => {
     const { app, dispatch, endpoint, onItsOwn, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const { url, got } = await receiver((response, { objectId }) => {
       if (objectId !== slow) response.end()
     })
     await endpoint(url)
-    // More than one read returns.
+    // One read of the feed returns fewer events.
     await changes(100, slow)
     const quick = await app.customer()
-    // It notices that all wait once no read is pending.
+    // The dispatcher notices that all events wait when no read is pending.
     let [begun, waits] = [0, 0]
     const waitMs = () => {
       if (waits === begun) return 0
@@ -31,7 +31,7 @@ describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engin
     expect(got.length).toBe(2)
   })
 
-  test('reads again the events that it dropped because later events had to wait', async () => {
+  test('rereads due events that it dropped from memory when later events of their objects had to wait', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, pass, deliveries, change, customers, receiver } =
       await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engin
     }
   })
 
-  // More than one read returns, and more than one scan covers.
+  // More due events than a batch of 16, and more than a read of 32.
   test.each([25, 60])('retries all of %i due events', async (count) => {
     const { dispatch, endpoint, until, onItsOwn, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,
@@ -94,7 +94,7 @@ describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engin
     await onItsOwn(async () => [...(await deliveries(id)).values()].every(({ status }) => status === 'delivered'))
   })
 
-  test('stores the cursor past events that it does not send every five seconds, and when it stops', async () => {
+  test('stores the cursor after skipped events every five seconds, and when it stops', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, stored, changes, elapse, nowhere } = await startWorld(
       engine,
       mode,
@@ -126,7 +126,7 @@ describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engin
     expect((await stored(id)).cursor).toBe(5)
   })
 
-  test('stores no cursor while an event is open: the flush of its outcome stores it', async () => {
+  test('stores no cursor while an event is pending; recording the event’s outcome stores the cursor', async () => {
     const { app, dispatch, endpoint, until, stored, change, elapse, failing, receiver } = await startWorld(engine, mode)
     const response = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (reply) => {
@@ -150,7 +150,7 @@ describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engin
     expect(state.tries).toBe(1)
   })
 
-  test('polls every second for added endpoints', async () => {
+  test('polls every second for new endpoints', async () => {
     const { app, dispatch, endpoint, onItsOwn, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })

@@ -8,7 +8,7 @@ import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, second, startWorld } from './support/world.ts'
 
 describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mode) => {
-  test('has every event once, and the log lists each', async () => {
+  test('contains every event once, and the delivery log lists each', async () => {
     const { dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
     const id = await endpoint(url)
@@ -47,7 +47,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(of(other)).toEqual([5, 6])
   })
 
-  test('continues with an object after one of its events is exhausted', async () => {
+  test('continues with the next event of an object after an event’s attempts are exhausted', async () => {
     const { app, dispatch, endpoint, until, pass, change, deliveries, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver((response, { sequence }) => {
@@ -67,7 +67,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect((await deliveries(id)).get(2)?.status).toBe('exhausted')
   })
 
-  test('does not delay other objects by hundreds of events of one', async () => {
+  test('does not delay events of other objects by hundreds of events of one object', async () => {
     const { app, dispatch, endpoint, until, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const held = Promise.withResolvers<void>()
@@ -122,7 +122,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 3, 2, 2, 3])
   })
 
-  test('repeats every event since a sequence at the owner’s request', async () => {
+  test('repeats every event after a sequence number at the owner’s request', async () => {
     const { app, dispatch, endpoint, until, change, stored, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver()
@@ -135,7 +135,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
   })
 
-  test('stays in order when the owner retries all of it immediately', async () => {
+  test('stays in order when the owner enables the endpoint again, which retries all events immediately', async () => {
     const { app, dispatch, endpoint, until, change, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     let isDown = true
@@ -155,7 +155,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 2, 3, 4, 5])
   })
 
-  test('omits events to which the endpoint does not subscribe, and stores the cursor past them', async () => {
+  test('omits events to which the endpoint does not subscribe, and moves the cursor past them', async () => {
     const { app, dispatch, endpoint, until, stored, changes, pass, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     const id = await endpoint(url, { types: ['customer.created'] })

@@ -9,7 +9,7 @@ type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
 
 const newEndpoint: Endpoint = { status: 'enabled', failures: 0 }
 
-/** Creates the pace of an endpoint with a fake clock. */
+/** Creates the concurrency limiter of an endpoint with a fake clock. */
 function startPace(endpoint: Endpoint = newEndpoint) {
   let time = 10_000
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)
@@ -32,7 +32,7 @@ function startPace(endpoint: Endpoint = newEndpoint) {
   }
 }
 
-describe('an endpoint gets', () => {
+describe('a webhook endpoint gets', () => {
   test('two concurrent attempts until its first success, and four afterwards', () => {
     const { most, answer } = startPace()
     expect(most()).toBe(2)
@@ -81,7 +81,7 @@ describe('an endpoint gets', () => {
   })
 })
 
-describe('the pause that an endpoint requests', () => {
+describe('the pause that a webhook endpoint requests', () => {
   test.each([
     [429, '5', 5_000],
     [429, '60', 60_000],
@@ -89,7 +89,7 @@ describe('the pause that an endpoint requests', () => {
     [429, null, 0],
     // This status does not concern the whole endpoint.
     [500, '5', 0],
-  ])('with %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
+  ])('by status %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
     const { most, answer, pass } = startPace()
     answer(status, { retryAfter })
     if (restMs > 0) {
@@ -112,7 +112,7 @@ describe('the pause that an endpoint requests', () => {
   })
 })
 
-test('an endpoint is unhealthy until it has responded quickly, and after each failure', () => {
+test('a webhook endpoint is unhealthy until it has responded quickly, and after each failure', () => {
   const { isUnhealthy: isDoubtful, answer } = startPace()
   const afterAnswer = (status: number | null, durationMs = 1) => {
     answer(status, { durationMs })

@@ -12,7 +12,7 @@ const steps = ['begin', 'succeed', 'fail', 'commit', 'hear', 'read due', 'read f
 const [mostAtOnce, feedRead, fewOpen] = [4, 16, 8]
 
 /**
- * Simulates a queue with its database, and throws as soon as an attempt starts that must not.
+ * Simulates a queue with its database, and throws as soon as an attempt starts that must still wait.
  *
  * @param objects the objects of the feed's events, in order
  * @param past whether each earlier attempted event is finished, from the first on
@@ -153,7 +153,7 @@ const happenings = fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(mostAtOnc
   size: 'max',
 })
 
-test('an event is attempted once, after all earlier events of its object are finished, and none is lost', () => {
+test('a queued event is attempted once, after all earlier events of its object are finished, and none is lost', () => {
   fc.assert(
     fc.property(objects, past, happenings, (objects, past, happenings) => {
       const { step, drain, notOver } = startWorld(objects, past)
@@ -167,7 +167,7 @@ test('an event is attempted once, after all earlier events of its object are fin
 // More events of one object than the queue keeps open.
 const backlog = fc.constantFrom(1, 1, 1, maxOpen + 10)
 
-test('no object waits for another object’s hanging attempt', () => {
+test('no object’s events wait for a hanging attempt of another object', () => {
   fc.assert(
     fc.property(backlog, objects, happenings, (backlog, objects, happenings) => {
       const { hold, step, drain, notOver } = startWorld([...Array(backlog).fill(0), ...objects], [])

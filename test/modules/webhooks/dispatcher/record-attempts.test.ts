@@ -92,7 +92,13 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
       { isMoved: true },
       over('exhausted', 1),
     ],
-    ['that was the last, where the cursor has moved away', null, givesUp, { isMoved: true }, over('exhausted', 1)],
+    [
+      'that was the last for an event from which the cursor has moved away',
+      null,
+      givesUp,
+      { isMoved: true },
+      over('exhausted', 1),
+    ],
     [
       'that fails for an event that is resent',
       over('delivered', 2),
@@ -122,29 +128,29 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
       over('delivered', 3),
     ],
     [
-      'but not over a newer attempt',
+      'but keeps the state of a newer attempt',
       pending(2),
       { ...delivers, storedAttempts: 1, attemptsInSchedule: 1 },
       {},
       pending(3),
     ],
     [
-      'but not over a newer resend request',
+      'but keeps the state of a newer resend request',
       pending(2, 2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       pending(3, 2),
     ],
-    ['but not over a first attempt that is already stored', pending(1), delivers, {}, pending(2)],
+    ['but keeps the state of a first attempt that is already stored', pending(1), delivers, {}, pending(2)],
     [
-      'but not over an exhausted delivery',
+      'but keeps an exhausted delivery exhausted',
       over('exhausted', 2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       over('exhausted', 3),
     ],
     [
-      'but not over a completed delivery',
+      'but keeps a completed delivery completed',
       over('delivered', 2, 1),
       { ...fails, storedAttempts: 1, attemptsInSchedule: 1 },
       {},
@@ -158,7 +164,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
     expect(await rows(1)).toEqual([{ sequence: 1, ...expected }])
   })
 
-  test('that the log lists, numbered among the attempts of the event', async () => {
+  test('that the delivery log lists among the attempts of the event', async () => {
     const { record, attempted, store, app, endpointNow } = await startStored(engine)
     await store(1, pending(1))
     await record({ attempted: [attempted(1, { storedAttempts: 1, attemptsInSchedule: 1, error: 'timeout: none' })] })
@@ -173,7 +179,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
 describe.each(everyEngine)('an event that waits for an earlier event of its object on %s', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
-  test('is due once that is finished, only the first of several, and other objects do not change', async () => {
+  test('is due when the earlier one is finished; later events and events of other objects do not change', async () => {
     const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
     const [one, other] = objectIds as [string, string]
     for (const objectId of [one, one, other]) await changes(1, objectId)
@@ -190,14 +196,14 @@ describe.each(everyEngine)('an event that waits for an earlier event of its obje
     expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([dueAt, null, null])
   })
 
-  test('is not stored if the cursor has moved, because it is read again', async () => {
+  test('is not stored if the cursor has moved, because the event will be read again', async () => {
     const { record, rows, objectIds } = await startStored(engine)
     const waiting = [{ sequence: 1, objectId: objectIds[0] as string }]
     expect(await record({ waiting, cursor: { from: 3, to: 4 } })).toMatchObject({ isMoved: true, pending: [] })
     expect(await rows(1)).toEqual([])
   })
 
-  test('restarts the retry schedule if it was finished before', async () => {
+  test('restarts the retry schedule if its delivery was finished before', async () => {
     const { record, rows, store, objectIds } = await startStored(engine)
     await store(1, over('delivered', 3))
     await record({ waiting: [{ sequence: 1, objectId: objectIds[0] as string }] })

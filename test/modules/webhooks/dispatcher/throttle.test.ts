@@ -21,16 +21,16 @@ function startThrottle(room: () => IdleCapacity) {
   return { begunIn, waitMs }
 }
 
-describe('the throttled rate of attempts', () => {
+describe('the throttled rate of webhook attempts', () => {
   test.each([
-    ['grows while the machine and its own thread have room', 100, free, 1, 120],
-    ['shrinks where the machine has none', 100, { machine: 0.39, loop: 1 }, 1, 60],
-    ['shrinks where its thread has none', 100, { machine: 1, loop: 0.19 }, 1, 60],
-    ['grows as often as there was time to', 100, free, 2, 144],
-    ['shrinks as often as there was time to', 1_000, full, 2, 360],
+    ['grows while the machine and the event loop have idle capacity', 100, free, 1, 120],
+    ['shrinks if the machine has too little idle capacity', 100, { machine: 0.39, loop: 1 }, 1, 60],
+    ['shrinks if the event loop has too little idle capacity', 100, { machine: 1, loop: 0.19 }, 1, 60],
+    ['grows once for each elapsed interval', 100, free, 2, 144],
+    ['shrinks once for each elapsed interval', 1_000, full, 2, 360],
     ['is never less than 20', 30, full, 1, 20],
     ['is 20 immediately after a long time without capacity', 5_000, full, 100, 20],
-    ['is not counted any more beyond 5,000', 4_900, free, 1, 5_000],
+    ['is never more than 5,000', 4_900, free, 1, 5_000],
   ])('%s', (_, rate, room, windows, next) => {
     expect(nextRate(rate, room, windows)).toBeCloseTo(next, 9)
   })
@@ -45,7 +45,7 @@ describe('the throttled rate of attempts', () => {
     expect([begunIn(1_000), begunIn(1_000), begunIn(10_000)]).toEqual([20, 20, 200])
   })
 
-  test('recovers soon afterwards', () => {
+  test('is the maximum again soon after capacity returns', () => {
     let room = full
     const { begunIn } = startThrottle(() => room)
     begunIn(2_000)
@@ -69,7 +69,7 @@ describe('the throttled rate of attempts', () => {
   })
 })
 
-test('is measured from the machine and this process', () => {
+test('a throttle that measures the real machine allows attempts before its first measurement', () => {
   const { waitMs, recordStart: count } = createThrottle()
   // Without a measurement nothing waits.
   expect(waitMs()).toBe(0)

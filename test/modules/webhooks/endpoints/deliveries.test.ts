@@ -45,7 +45,7 @@ async function startDelivered(engine: Setup) {
     },
     { merchantId },
   )
-  // The state that the dispatcher leaves.
+  // Sets the endpoint's cursor, as the dispatcher would.
   await ask('rest', app, 'enableWebhookEndpoint', { webhookId: endpointId, after: 5 })
   const stored = async () =>
     ((await readStoredRows(app)).webhook_deliveries ?? [])
@@ -58,7 +58,7 @@ async function startDelivered(engine: Setup) {
 const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ sequence }) => sequence)
 
 describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName, engine] as const)))(
-  'the log of an endpoint through %s on %s',
+  'the delivery log of an endpoint through %s on %s',
   (apiName, engine) => {
     test('lists each event with its attempts, newest first', async () => {
       const { app, webhookId, idOf } = await startDelivered(engine)
@@ -114,8 +114,8 @@ describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName
   },
 )
 
-describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
-  test('is counted, read backwards, and filtered by event time', async () => {
+describe.each(everyEngine)('the delivery log of an endpoint on %s', (engine) => {
+  test('has a total count, can be read backwards, and can be filtered by event time', async () => {
     const { app, webhookId, at } = await startDelivered(engine)
     const part = async (args: string) => {
       const query = `query($id: ID!) { webhookEndpoint(id: $id) { deliveries${args} { totalCount nodes { sequence } } } }`
@@ -131,7 +131,7 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
     expect(await part(`(filter: { createdFrom: "${at(100 * minute)}" })`)).toEqual([0, []])
   })
 
-  test('is rejected for an invalid number, an invalid status or an unknown endpoint', async () => {
+  test('rejects an invalid cursor, status or limit, and an endpoint of another merchant', async () => {
     const { app, webhookId } = await startDelivered(engine)
     const get = async (query: string, key = app.merchant.apiKey) =>
       (await app.rest('GET', `/api/webhooks/${webhookId}/deliveries${query}`, { key })).body.error
@@ -147,7 +147,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
   (apiName, engine) => {
     const replay = async (app: App, input: object) => ask(apiName, app, 'replayWebhookEvents', input as never)
 
-    test('of one event restarts the retry schedule and keeps its earlier attempts', async () => {
+    test('restarts the retry schedule of an event and keeps the event’s earlier attempts', async () => {
       const { app, webhookId, stored, idOf } = await startDelivered(engine)
       const before = await stored()
       for (const sequence of [2, 6]) expect((await replay(app, { webhookId, eventId: idOf(sequence) })).code).toBeNull()
@@ -164,7 +164,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
-    test('covers all events after a sequence or since a time, and never fewer than were pending', async () => {
+    test('covers all events after a sequence number or since a time, and all pending events', async () => {
       const { app, webhookId, at } = await startDelivered(engine)
       const sentUpTo = async (input: object) => (await replay(app, { webhookId, ...input })).endpoint.sentUpTo
       expect(await sentUpTo({ after: 6 })).toBe(5)
@@ -175,7 +175,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await sentUpTo({ since: '2020-01-01T00:00:00Z' })).toBe(0)
     })
 
-    test('is rejected for unknown events and for types that the format does not have', async () => {
+    test('is rejected for unknown events and for event types that the endpoint’s format lacks', async () => {
       const { app, webhookId, idOf, stored } = await startDelivered(engine)
       const other = (await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id
       await ask('rest', app, 'testWebhookEndpoint', { webhookId: other })
@@ -196,7 +196,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await stored()).toEqual(before)
     })
 
-    test('starts immediately if the endpoint is enabled, and is dropped if it resumes from now', async () => {
+    test('that is pending ends as exhausted when the endpoint is resumed from now', async () => {
       const { app, webhookId, stored } = await startDelivered(engine)
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })

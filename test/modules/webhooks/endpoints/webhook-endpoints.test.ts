@@ -10,7 +10,7 @@ import { readStoredRows } from '../../../support/stored.ts'
 import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-apis.ts'
 
 const url = 'https://example.com/webhooks'
-const nobody = '019b7679-7400-7000-8000-000000000000'
+const absentId = '019b7679-7400-7000-8000-000000000000'
 const apisAndEngines = everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const))
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 
@@ -37,7 +37,7 @@ async function latestEvent(app: App): Promise<number> {
 }
 
 describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, engine) => {
-  test('are registered with a secret that signs and is shown once, from the next event on', async () => {
+  test('are registered with a signing secret that is shown once, and get events from the next one on', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
@@ -69,7 +69,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('return the same secret on an idempotent replay, and store it encrypted only (ruling 71)', async () => {
+  test('return the same secret on an idempotent replay, and store it only encrypted (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
@@ -154,7 +154,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     )
   })
 
-  test('sign with the new secret and the old one for a day or the requested time', async () => {
+  test('sign with the new and the old secret for a day or the requested time after a rotation', async () => {
     const { app, pass } = await startClocked(engine)
     const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
@@ -175,7 +175,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     const { secret: fourth } = await rotate({ overlapHours: 1 })
     expect(await shared()).toEqual([fourth, third, second])
     pass(hour)
-    // An old secret with less time left than the rotation would give keeps its expiry.
+    // An old secret keeps its expiry if that is before the expiry that the rotation would set.
     expect(await shared()).toEqual([fourth])
     const { secret: fifth } = await rotate({ overlapHours: 0 })
     expect([await shared(), await keyCount()]).toEqual([[fifth], 1])
@@ -194,7 +194,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(text).not.toContain(secret)
   })
 
-  test('are disabled on request, and resume from their cursor, from now, or after a sequence', async () => {
+  test('are disabled on request, and resume from their cursor, from now, or after a sequence number', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
@@ -217,7 +217,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(await showEndpoint(apiName, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
-  test('belong to their merchant and are not found by another', async () => {
+  test('are not found by another merchant', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
@@ -228,7 +228,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     ])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
-      for (const webhookId of [nobody, endpoint.id]) {
+      for (const webhookId of [absentId, endpoint.id]) {
         const { code } = await ask(apiName, app, name, { webhookId, ...more }, { key })
         expect([name, code]).toEqual([name, 'RESOURCE_NOT_FOUND'])
       }

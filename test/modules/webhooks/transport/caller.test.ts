@@ -13,7 +13,7 @@ function callerOf(options: { ca?: string } = {}) {
 
 const get = { method: 'GET', headers: { 'x-a': '1' }, body: '' } as const
 
-test.each([false, true])('a caller keeps its connection to a service (TLS: %s)', async (isSecure) => {
+test.each([false, true])('a trusted HTTP client reuses its connection to a service (TLS: %s)', async (isSecure) => {
   const service = await startReceiver((response) => response.end('hello'), { isSecure })
   const { send: exchange } = callerOf({ ca: certificate })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
@@ -38,7 +38,7 @@ test.each([false, true])('a caller keeps its connection to a service (TLS: %s)',
   expect(service.received[0]?.headers['x-a']).toBe('1')
 })
 
-test('a caller trusts only its configured certificates', async () => {
+test('a trusted HTTP client trusts only its configured certificates', async () => {
   const service = await startReceiver(undefined, { isSecure: true })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
   expect(await callerOf().send(url, get)).toMatchObject({ kind: 'tls' })
@@ -50,18 +50,21 @@ test.each([
   [most, true, 1],
   // The caller does not read the rest of a longer body, so it closes the connection.
   [most + 1, false, 2],
-])('a caller reads at most 64 KiB: the whole of %i bytes, %s', async (length, isWhole, connections) => {
-  const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
-  const { send: exchange } = callerOf()
-  for (let calls = 0; calls < 2; calls++) {
-    const answer = await exchange(new URL(service.url), get)
-    expect(answer).toMatchObject({ status: 200, isWhole })
-    expect('beginning' in answer && answer.beginning.equals(Buffer.alloc(Math.min(length, most), 'x'))).toBe(true)
-  }
-  expect(service.connections()).toBe(connections)
-})
+])(
+  'a trusted HTTP client reads at most 64 KiB; whether it reads all of %i bytes: %s',
+  async (length, isWhole, connections) => {
+    const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
+    const { send: exchange } = callerOf()
+    for (let calls = 0; calls < 2; calls++) {
+      const answer = await exchange(new URL(service.url), get)
+      expect(answer).toMatchObject({ status: 200, isWhole })
+      expect('beginning' in answer && answer.beginning.equals(Buffer.alloc(Math.min(length, most), 'x'))).toBe(true)
+    }
+    expect(service.connections()).toBe(connections)
+  },
+)
 
-test('a caller retries over a new connection if the receiver closed the kept one', async () => {
+test('a trusted HTTP client retries over a new connection if the service closed the idle one', async () => {
   const service = await startReceiver(
     (response) => (service.received.length === 2 ? response.socket?.destroy() : response.end()),
     { isSecure: true },

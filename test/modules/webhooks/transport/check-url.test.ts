@@ -13,7 +13,7 @@ const faultOf = (url: string, { mode = 'live', allowed = '' }: { mode?: 'live' |
 const publicOnly = 'must be of a public address: what is inside must be allowed by WEBHOOK_ALLOW'
 const written = (address: string) => (address.includes(':') ? `[${address}]` : address)
 
-describe('addresses', () => {
+describe('IP addresses of webhook URLs', () => {
   test.each(outerAddresses)('%s is public', (address) => {
     expect(isPublicUnicast(address)).toBe(true)
     expect(faultOf(`https://${written(address)}/`)).toBeNull()
@@ -25,7 +25,7 @@ describe('addresses', () => {
   })
 
   test.each(['', 'example.com', '1.2.3', '1.2.3.4.5', '2606:4700::1111%eth0', '::ffff:8.8.8.8%lo', '08.8.8.8'])(
-    '%j is none',
+    '%j is not an IP address, so it is not public',
     (text) => expect(isPublicUnicast(text)).toBe(false),
   )
 })
@@ -40,7 +40,9 @@ test.each([
   '0xa9fea9fe',
   '①②⑦.0.0.1',
   '127。0。0。1',
-])('https://%s/ is not public in any spelling', (host) => expect(faultOf(`https://${host}/`)).toBe(publicOnly))
+])('https://%s/ is rejected, because the host is a private address in another notation', (host) =>
+  expect(faultOf(`https://${host}/`)).toBe(publicOnly),
+)
 
 test.each([
   ['https://example.com/webhooks?a=b', null],
@@ -71,7 +73,7 @@ test.each([
   ['https://example.com:0/', 'must not have port 0'],
   ['https://localhost/', publicOnly],
   ['https://api.localhost./', publicOnly],
-])('in live mode the URL %j is %j', (url, expected) => expect(faultOf(url)).toBe(expected))
+])('findUrlError in live mode, for the URL %j, returns %j', (url, expected) => expect(faultOf(url)).toBe(expected))
 
 test('the sandbox accepts http and loopback addresses, but no other private address', () => {
   const sandbox = { mode: 'sandbox' } as const
@@ -92,7 +94,7 @@ describe('WEBHOOK_ALLOW', () => {
   const allowed =
     '10.0.0.0/8, 192.168.1.5, fd00::/8, fd12::1, Hooks.Internal, other.internal:8080, [fc00::1]:8443, 172.16.0.1:443'
 
-  test('is normalized', () => {
+  test('is parsed into normalized networks, hosts and ports', () => {
     expect(parseAllowlist(allowed)).toEqual([
       '10.0.0.0/8',
       '192.168.1.5/32',
@@ -124,7 +126,7 @@ describe('WEBHOOK_ALLOW', () => {
     '[::1',
     '::1:80x',
     'user@a',
-  ])('%j is invalid', (text) => expect(parseAllowlist(text)).toBeNull())
+  ])('must not have the invalid value %j', (text) => expect(parseAllowlist(text)).toBeNull())
 
   test('covers only the listed networks, hosts and ports', () => {
     const { coversHost, coversAddress } = createAllowlist(parseAllowlist(allowed) ?? [], 'live')

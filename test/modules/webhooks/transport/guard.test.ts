@@ -53,15 +53,18 @@ describe('the SSRF guard at connect', () => {
   test.each([
     ['10.0.0.1', false],
     ['127.0.0.1', true],
-  ])('checks a host name of %s even if the caller looks up a single address', async (address, isReached) => {
-    const receiver = await startReceiver()
-    const guard = { allowlist: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
-    const { http } = createGuardedAgents(guard, { keepAlive: true })
-    onTestFinished(() => http.destroy())
-    const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
-    const [answered] = await once(request(options).end(), 'response').catch((error) => [error])
-    expect(answered).toMatchObject(isReached ? { statusCode: 200 } : { kind: 'address_refused' })
-  })
+  ])(
+    'checks a host name that resolves to %s, even if the caller looks up a single address',
+    async (address, isReached) => {
+      const receiver = await startReceiver()
+      const guard = { allowlist: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
+      const { http } = createGuardedAgents(guard, { keepAlive: true })
+      onTestFinished(() => http.destroy())
+      const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
+      const [answered] = await once(request(options).end(), 'response').catch((error) => [error])
+      expect(answered).toMatchObject(isReached ? { statusCode: 200 } : { kind: 'address_refused' })
+    },
+  )
 
   test('rejects loopback addresses in live mode', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
@@ -86,7 +89,7 @@ describe('the SSRF guard at connect', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  test('keeps a connection to the checked address, and checks the next connection again', async () => {
+  test('keeps a connection to the checked address, and checks the address of the next connection', async () => {
     const receiver = await startReceiver((response, { url }) => {
       if (url === '/last') response.setHeader('connection', 'close')
       response.end()
@@ -105,7 +108,7 @@ describe('the SSRF guard at connect', () => {
     [['10.0.0.1', '127.0.0.1']],
     [['127.0.0.1', '::ffff:10.0.0.1']],
     [['127.0.0.1', 'fd00::1']],
-  ])('rejects all of %j because one of them is private', async (addresses) => {
+  ])('rejects a host name that resolves to %j, because one of the addresses is private', async (addresses) => {
     const receiver = await startReceiver()
     const sender = senderOf({ lookUp: fakeLookup({ 'hooks.test': [addresses] }) })
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
@@ -118,7 +121,7 @@ describe('the SSRF guard at connect', () => {
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
   })
 
-  test('a redirect to a private address is a response, and the sender does not follow it', async () => {
+  test('returns a redirect to a private address as the response, and does not follow it', async () => {
     const inner = await startReceiver()
     const receiver = await startReceiver((response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/' }).end('moved'),
@@ -160,7 +163,7 @@ describe('WEBHOOK_ALLOW', () => {
   })
 })
 
-describe('host names', () => {
+describe('host names of webhook URLs', () => {
   /** Starts a name server that knows `hooks.test`, fails for `broken.test` and never responds about others. */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')
@@ -186,7 +189,7 @@ describe('host names', () => {
     return `127.0.0.1:${socket.address().port}`
   }
 
-  test('are resolved by the name servers, and a silent one does not delay other lookups', async () => {
+  test('are resolved by the configured name servers; unanswered lookups do not delay others', async () => {
     const receiver = await startReceiver()
     const lookUp = createDnsLookup([await startNameServer()])
     const sender = senderOf({ lookUp })
@@ -199,14 +202,14 @@ describe('host names', () => {
     for (const each of await Promise.all(silent)) expect(each).toMatchObject({ error: { kind: 'timeout' } })
   })
 
-  test('that a name server fails for are reported with its error', async () => {
+  test('for which a name server fails are reported with the error of the name server', async () => {
     const sender = senderOf({ lookUp: createDnsLookup([await startNameServer()]) })
     expect(await sender.send('http://broken.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host name could not be resolved (ESERVFAIL).' },
     })
   })
 
-  test('that do not exist are reported as such', async () => {
+  test('that do not exist are reported with the error ENOTFOUND', async () => {
     const sender = senderOf({ lookUp: fakeLookup({}) })
     expect(await sender.send('http://nobody.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host name could not be resolved (ENOTFOUND).' },
@@ -214,7 +217,7 @@ describe('host names', () => {
   })
 })
 
-test('the sender ignores proxies of the environment and variables that disable certificate verification', async () => {
+test('the sender ignores environment variables for proxies and those that disable certificate verification', async () => {
   const proxy = await startReceiver()
   const receiver = await startReceiver(undefined, { isSecure: true })
   const script = `

@@ -66,7 +66,9 @@ describe('Retry-After', () => {
     ['Sat, never', 0],
     ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
     ['', 0],
-  ])('%j is a delay of %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(nowMs))).toBe(expected))
+  ])('with the value %j is a delay of %i ms', (text, expected) =>
+    expect(parseRetryAfterMs(text, wallTime(nowMs))).toBe(expected),
+  )
 })
 
 test.each([
@@ -87,7 +89,7 @@ test.each([
   [503, null],
   [504, 'isOverloaded'],
   [null, null],
-])('a response with status %s is %s', (status, expected) => {
+])('judgeResponse for the status %s sets %s', (status, expected) => {
   const { isDelivered, isGone, isOverloaded } = judgeResponse(status)
   expect({ isDelivered, isGone, isOverloaded }).toEqual({
     isDelivered: expected === 'isDelivered',

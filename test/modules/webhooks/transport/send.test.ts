@@ -45,7 +45,7 @@ async function startRaw(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe('a response', () => {
+describe('a response to a webhook', () => {
   test('is recorded with its status, its Retry-After and the start of its body', async () => {
     const receiver = await startReceiver((response) =>
       response.writeHead(503, { 'retry-after': '120' }).end('too much to do'),
@@ -59,7 +59,7 @@ describe('a response', () => {
     })
   })
 
-  test('follows a request of exactly the written bytes', async () => {
+  test('answers a request with exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -79,13 +79,13 @@ describe('a response', () => {
 
   test.each([
     ['nothing', Buffer.alloc(0), ''],
-    ['what is no UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]), 'a\ufffd\ufffd(b'],
+    ['invalid UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]), 'a\ufffd\ufffd(b'],
     ['NUL, which a database cannot store', Buffer.from('a\0b'), 'ab'],
     ['more than 1 KiB', Buffer.alloc(5_000, 'x'), 'x'.repeat(1024)],
-    ['what comes in pieces', ['x'.repeat(1000), 'y'.repeat(1000)], 'x'.repeat(1000) + 'y'.repeat(24)],
-    ['half a character at the cut', Buffer.from(`${'x'.repeat(1023)}ü`), 'x'.repeat(1023)],
-    ['half a character at its end', Buffer.from([0x61, 0xe2, 0x82]), 'a'],
-  ])('with a body of %s is stored as text', async (_, body, expected) => {
+    ['several chunks', ['x'.repeat(1000), 'y'.repeat(1000)], 'x'.repeat(1000) + 'y'.repeat(24)],
+    ['a character that crosses the limit of 1 KiB', Buffer.from(`${'x'.repeat(1023)}ü`), 'x'.repeat(1023)],
+    ['an incomplete character at its end', Buffer.from([0x61, 0xe2, 0x82]), 'a'],
+  ])('with %s in its body is stored as text', async (_, body, expected) => {
     const receiver = await startReceiver((response) => {
       for (const piece of Array.isArray(body) ? body : [body]) response.write(piece)
       response.end()
@@ -99,7 +99,7 @@ describe('a response', () => {
   })
 
   // Ruling 63.
-  test('without an end is truncated, and its connection closed', async () => {
+  test('that never ends is truncated, and its connection closed', async () => {
     const closed = Promise.withResolvers<void>()
     const receiver = await startReceiver((response) => {
       const more = () => {
@@ -114,7 +114,7 @@ describe('a response', () => {
   })
 })
 
-describe('a failure is reported with its kind and message if', () => {
+describe('the failure of a webhook attempt is reported with its kind and message if', () => {
   const failed = (kind: string, message: string | RegExp) => ({
     status: null,
     retryAfter: null,
@@ -143,7 +143,7 @@ describe('a failure is reported with its kind and message if', () => {
   test.each([
     ['head', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n'],
     ['body', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'],
-  ])('its %s arrives a byte at a time', async (_, beginning) => {
+  ])('the response’s %s arrives one byte at a time', async (_, beginning) => {
     const url = await startRaw((socket) => {
       socket.write(beginning)
       const timer = setInterval(() => socket.write('x'), 20)
@@ -190,7 +190,7 @@ describe('a failure is reported with its kind and message if', () => {
     )
   })
 
-  test('no response arrives over TLS after a fast connect', async () => {
+  test('a TLS connection is closed before a response', async () => {
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']] })
     const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
     const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
@@ -225,7 +225,7 @@ describe('a failure is reported with its kind and message if', () => {
   })
 })
 
-describe('connections', () => {
+describe('connections of the webhook sender', () => {
   test.each([false, true])('are kept for the next request (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
     const sender = senderOf(isSecure ? live : {})
@@ -234,7 +234,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(1)
   })
 
-  test('that the receiver closed while idle cost no attempt', async () => {
+  test('that the receiver closed while idle do not count as a failed attempt', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -248,7 +248,7 @@ describe('connections', () => {
     expect(answers).toBe(3)
   })
 
-  test('that the receiver closed while idle cost no attempt over TLS', async () => {
+  test('over TLS that the receiver closed while idle do not count as a failed attempt', async () => {
     const receiver = await startReceiver(
       (response) => (receiver.received.length === 2 ? response.socket?.destroy() : response.end()),
       { isSecure: true },
@@ -259,7 +259,7 @@ describe('connections', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed while idle leave the remaining time to the next', async () => {
+  test('that the receiver closed while idle leave only the remaining time for the retry', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -274,9 +274,9 @@ describe('connections', () => {
   })
 
   test.each([
-    ['with what is no HTTP', 'protocol', 'hello\r\n\r\n'],
-    ['in the middle', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
-  ])('that return %s on reuse are not retried', async (_, kind, answer) => {
+    ['with an invalid response', 'protocol', 'hello\r\n\r\n'],
+    ['in the middle of a response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+  ])('that fail %s on reuse are not retried', async (_, kind, answer) => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -309,7 +309,7 @@ describe('connections', () => {
     },
   )
 
-  test('that are reset when they are new cost an attempt', async () => {
+  test('that are reset while new count as a failed attempt', async () => {
     let connections = 0
     const url = await startRaw((socket) => {
       connections++

@@ -34,7 +34,7 @@ test('a public key is derived from its private key', () => {
   expect(publicOf(sample.privateKey)).toBe(sample.publicKey)
 })
 
-test('a signer signs in the order of its secrets', () => {
+test('a signer keeps the order of its shared secrets', () => {
   const secrets = [generateSharedSecret(), generateSharedSecret()]
   expect(parseSigner([sample.privateKey, ...secrets]).sharedSecrets.map(({ text }) => text)).toEqual(secrets)
   expect(parseSigner([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)
@@ -43,16 +43,16 @@ test('a signer signs in the order of its secrets', () => {
 const secret = generateSharedSecret()
 
 test.each([
-  ['nothing', []],
+  ['an empty list', []],
   ['no shared secret', [sample.privateKey]],
   ['an empty secret', ['whsec_']],
-  ['a secret that is cut', [secret.slice(0, -1)]],
+  ['a truncated secret', [secret.slice(0, -1)]],
   ['a secret with another prefix', [secret.replace('whsec_', 'whsec-')]],
-  ['a secret that is not written as base64 is', [`whsec_${'A'.repeat(42)}B=`]],
+  ['a secret in non-canonical base64', [`whsec_${'A'.repeat(42)}B=`]],
   ['a public key', [secret, sample.publicKey]],
   ['half of a private key', [secret, sample.privateKey.slice(0, 49)]],
   ['halves of two private keys', [secret, `whsk_${'A'.repeat(86)}==`]],
-])('%s signs nothing, and the error shows no secret', (_, secrets) => {
+])('parseSigner rejects %s, and the error contains no secret', (_, secrets) => {
   const signing = () => parseSigner(secrets)
   expect(signing).toThrow(/An endpoint has no|A secret is not|The halves of/)
   for (const secret of secrets) {

@@ -40,14 +40,14 @@ test.each([
   expect(read({}, { now: time + ageMs })).toBe(expected)
 })
 
-test('a message with another body, id or time than signed is rejected', () => {
+test('a message whose body, id or time was changed after signing is rejected', () => {
   expect(read({}, { text: '{"a":2}' })).toBeNull()
   expect(read({ 'webhook-id': 'msg_2' })).toBeNull()
   expect(read({ 'webhook-timestamp': String(time / 1000 + 1) })).toBeNull()
 })
 
 test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
-  'a message without exactly one %s is rejected',
+  'a signed message without exactly one header %s is rejected',
   (name) => {
     expect(read({ [name]: undefined })).toBeNull()
     const headers = createSignedHeaders(id, { body, signer: parseSigner([newest]), now: wallTime(time) })
@@ -65,7 +65,7 @@ test.each(['', 'a b', 'ü', 'a\n', 'x'.repeat(256)])('a signed message with the 
   ).toBeNull()
 })
 
-test('a message with an id of 255 characters is accepted', () => {
+test('a signed message with an id of 255 characters is accepted', () => {
   const long = `${'~!'.repeat(127)}x`
   expect(
     verifySignature(createSignedHeaders(long, { body, signer, now: wallTime(time) }), {
@@ -77,7 +77,7 @@ test('a message with an id of 255 characters is accepted', () => {
 })
 
 test.each(['x', '', '1e3', '-1', ' 1', '1 ', '9'.repeat(13)])(
-  'a message with the timestamp %j is rejected',
+  'a signed message with the timestamp %j is rejected',
   (timestamp) => {
     // The time that each of them would be parsed as.
     const signedAtMs = Number(timestamp) * 1000 || 0
@@ -88,7 +88,7 @@ test.each(['x', '', '1e3', '-1', ' 1', '1 ', '9'.repeat(13)])(
   },
 )
 
-test('our signature is found among the first ten', () => {
+test('a valid signature is accepted among the first ten signatures, but not later', () => {
   const { 'webhook-signature': ours } = createSignedHeaders(id, {
     body,
     signer: parseSigner([newest]),

@@ -87,7 +87,7 @@ function publicKeyAccepts({ body, headers }: WebhookRequest, publicKey: string):
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-describe('bodies', () => {
+describe('webhook bodies', () => {
   test('of format standard are the envelope with the unchanged JSON text of the object', () => {
     const [data = ''] = oddData
     expect(write('standard', { data }).body).toBe(
@@ -124,7 +124,7 @@ describe('bodies', () => {
   })
 })
 
-describe('headers', () => {
+describe('webhook headers', () => {
   test('have the id and the time of the attempt in seconds, and no part of the secret', () => {
     const { headers } = write('standard', { now: occurredAt + 1_999 })
     expect(headers).toEqual({
@@ -188,7 +188,7 @@ describe('headers', () => {
   })
 })
 
-describe("the provider's sample", () => {
+describe('the provider’s sample code for verification', () => {
   const accepts = ({ body }: WebhookRequest, now: number) => providerAccepts(body, secret, now)
 
   test('accepts the first attempt and those days later, and rejects a replayed attempt', () => {
@@ -206,13 +206,13 @@ describe("the provider's sample", () => {
     expect(accepts(write('stablestack', { data }), occurredAt)).toBe(true)
   })
 
-  test('in a rotation accepts with the newest secret', () => {
+  test('accepts a message during a rotation only with the newest secret', () => {
     const { body } = write('stablestack', { secrets: [secret, earlier] })
     expect(providerAccepts(body, secret, occurredAt)).toBe(true)
     expect(providerAccepts(body, earlier, occurredAt)).toBe(false)
   })
 
-  test('rejects every other message', () => {
+  test('rejects a message with changed data, type, signature or time', () => {
     const { body } = write('stablestack')
     for (const other of [
       body.replace('40.0', '41.0'),
@@ -255,7 +255,7 @@ test.skipIf(!hasPython)(
   },
 )
 
-describe('the event types', () => {
+describe('the webhook event types', () => {
   test('of the formats standard and thin are all event types', () => {
     for (const format of ['standard', 'thin'] as const) {
       expect(supportedEventTypes(format)).toBeNull()

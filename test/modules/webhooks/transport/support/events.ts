@@ -1,6 +1,6 @@
 import type { EventMessage } from '../../../../../src/modules/webhooks/transport/build-request.ts'
 
-/** The dullest event. */
+/** An event with default values. */
 export function sampleEvent(change: Partial<EventMessage> = {}): EventMessage {
   return {
     id: 'evt_01980c61-0a1b-7c2d-8e3f-405162738495',

@@ -23,7 +23,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     expect(await recordedActions(app)).toMatchObject([actionWithReason])
   })
 
-  test('records and changes nothing when the action is rejected', async () => {
+  test('neither records nor changes anything when the action is rejected', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
@@ -36,7 +36,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('does not run an action that can’t be recorded', async () => {
+  test('does not apply an action if recording the action fails', async () => {
     const app = await startApp(engine)
     const invalidAction = { ...actionWithReason, operator: null as unknown as string }
     await expect(
@@ -47,7 +47,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     })
   })
 
-  test('runs the action of a form once for eight concurrent submissions', async () => {
+  test('runs the action of a form once when the form is submitted eight times concurrently', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
@@ -65,7 +65,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('lists actions by pages, latest first, also for one subject', async () => {
+  test('listOperatorActions returns pages of actions, latest first, optionally for one subject', async () => {
     const app = await startApp(engine)
     for (const rail of ['a', 'b', 'a', 'b', 'a']) {
       await recordAction(app.service, { ...actionWithReason, subject: rail }, (service) =>
