@@ -67,8 +67,8 @@ async function newPayoutsIn(place: TestInstallation): Promise<number> {
   return payouts - 6
 }
 
-describe('a stopped writer', () => {
-  test('commits nothing after another service has taken the database, and exits', async () => {
+describe('a suspended writer process', () => {
+  test('when resumed, commits nothing if another service has taken over the database, and exits', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
@@ -94,7 +94,7 @@ describe('a stopped writer', () => {
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced, as is a reader; requests with a key succeed, others report an unknown outcome', async () => {
+  test('is replaced; requests with an idempotency key succeed, and others report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -119,7 +119,7 @@ describe('a stopped writer', () => {
     await expect.poll(() => isAlive(reader), { timeout: 20_000 }).toBe(false)
   })
 
-  test('does not block the service, even if it is never killed', async () => {
+  test('that never responds makes writes fail with UNAVAILABLE instead of blocking them', async () => {
     const { folder } = await createEmptyInstallation()
     const path = join(folder, 'writer')
     const silent = createServer(() => {})
@@ -144,8 +144,8 @@ describe('a stopped writer', () => {
   })
 })
 
-describe('a service whose database another service takes over', () => {
-  test('commits nothing after it resumes, rejects its pending requests, and exits', async () => {
+describe('a service', () => {
+  test('resumed after another took over its database commits nothing, rejects its pending requests, and exits', async () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
@@ -163,7 +163,7 @@ describe('a service whose database another service takes over', () => {
     expect((await payOnce(second.address))?.status).toBe(200)
   })
 
-  test('exits with the same code if it has several processes', async () => {
+  test('with several processes exits with code 3 when another service takes over its database', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const first = await startService(place)
     await startService(place)
@@ -173,7 +173,7 @@ describe('a service whose database another service takes over', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its database if another starts on its port by mistake, and while commands run', async () => {
+  test('keeps its database when another fails to start on the same port, and while commands run', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
@@ -183,7 +183,7 @@ describe('a service whose database another service takes over', () => {
   })
 })
 
-test('a stopped supervisor delays no request, and kills no process when it resumes', async () => {
+test('while the supervisor is suspended requests fail with 503 immediately, and on resuming it kills no process', async () => {
   const { child, address } = await startService(await createDemoInstallation({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')
