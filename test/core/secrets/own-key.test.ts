@@ -28,7 +28,7 @@ test('the key file is created once, and only its owner can read it', () => {
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 })
 
-test('no key file is created before a secret is stored', () => {
+test('the key file is not created before a secret is encrypted', () => {
   const secrets = createSecretsFromKeyFile(path)
   expect(readdirSync(folder)).toEqual([])
 
@@ -36,7 +36,7 @@ test('no key file is created before a secret is stored', () => {
   expect(createSecretsFromKeyFile(path).open(sealed, 'place')).toBe('text')
 })
 
-test('processes that create the key file simultaneously use one key', async () => {
+test('processes that create the key file simultaneously use the same key', async () => {
   const source = join(import.meta.dirname, '../../../src/core/secrets/key-file.ts')
   const script = `import { loadOrCreateKey } from ${JSON.stringify(source)}; console.log(loadOrCreateKey(${JSON.stringify(path)}).toString('hex'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
@@ -50,14 +50,14 @@ test.each([
   ['holds no key', 'half a k'],
   ['is empty', ''],
   ['holds several keys', [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')).join()],
-])('a key file that %s is reported and not replaced', (_, text) => {
+])('a key file that %s causes an error and is not replaced', (_, text) => {
   writeFileSync(path, text)
 
   expect(() => loadOrCreateKey(path)).toThrow(`${path} must hold one key of 32 bytes in base64, and nothing else`)
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('loadSecrets uses SECRETS_KEY, or a key file next to the SQLite file in the sandbox, or no encryption', () => {
+test('loadSecrets uses SECRETS_KEY, else in the sandbox a key file next to the SQLite file, else no encryption', () => {
   const sqlite = { DATABASE_URL: `sqlite:${join(folder, 'payouts.sqlite')}` }
   const postgres = { DATABASE_URL: 'postgres://user@host/database' }
   const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
