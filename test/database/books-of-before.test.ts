@@ -58,7 +58,7 @@ const otherEntries = [
 
 const open = (url: string) => openDatabase({ url, onFatal: () => {} })
 
-describe.each(everyEngine)('a database from before transfers were one row each, on %s', (engine) => {
+describe.each(everyEngine)('a database of the version that stored ledger entries in separate rows, on %s', (engine) => {
   test('keeps every entry when it is migrated, and its books balance', async () => {
     const app = await startBusyApp(engine)
     const rows = withOlderPayouts(await rowsAt(app.url))
@@ -90,7 +90,7 @@ describe.each(everyEngine)('a database from before transfers were one row each, 
     }
   })
 
-  test('has its deposit addresses watched after the migration', async () => {
+  test('watches its existing deposit addresses after the migration', async () => {
     const app = await startBusyApp(engine)
     const before = await startBefore(engine, formBefore, withClearingAccounts(await rowsAt(app.url)))
     const db = await open(before.url)

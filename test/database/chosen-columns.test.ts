@@ -58,7 +58,7 @@ type Sliced = {
 }
 
 describe.each(everyEngine)('projections on %s', (engine) => {
-  test('of every list return the values of whole rows: each column alone, and all of them', async () => {
+  test('of any list have the same values as whole rows, for each column alone and for all together', async () => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
       customers,
@@ -83,7 +83,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     }
   })
 
-  test('decode amounts, integers with and without amounts, JSON, times and NULL like whole rows', async () => {
+  test('decode amounts, integers, JSON, times and NULL in the same way as whole rows', async () => {
     const { db } = await openTestDatabaseOn(engine)
     const merchantId = idOf(1)
     const result = { text: 'a "quoted" 🙂', list: [1, null, true] }
@@ -128,7 +128,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     ])
   })
 
-  test('are correct for any number of projections, and rows are fresh each time', async () => {
+  test('are correct for any number of projections, and changing returned rows has no effect', async () => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })
@@ -142,7 +142,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     expect(await wholePayouts(app.db, { merchantId })).toEqual(whole)
   })
 
-  test('of columns that a query does not select are rejected, and so is an empty one', async () => {
+  test('of columns that the query does not select are rejected, and so is an empty projection', async () => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const some = query((p: Params<{ merchantId: string }>) =>
@@ -161,7 +161,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
-  test('read rows by id, and a single one by an equality', async () => {
+  test('can be read by ids, with a separate query for a single id', async () => {
     const { app } = await startFilled(engine)
     const seen: Query[] = []
     const execute: Reader['execute'] = (asked, params) => {
@@ -191,7 +191,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
 
 const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
 
-describe('prepared projections', () => {
+describe('projected queries', () => {
   /** Records the executed queries. */
   function recorder() {
     const queries: Query[] = []
@@ -202,7 +202,7 @@ describe('prepared projections', () => {
     return { reader: { execute }, asked: queries }
   }
 
-  test('are shared by callers with the same columns of the same query', async () => {
+  test('are built once for each query and set of columns', async () => {
     const { reader, asked } = recorder()
     const filtered = queryWithFilters(['status'], (p: Params<{ merchantId: string; status: 'FAILED' }>, has) => {
       const all = selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId)
@@ -221,7 +221,7 @@ describe('prepared projections', () => {
     expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['merchant']))
   })
 
-  test('are cached by their columns, up to a limit', async () => {
+  test('are cached in their projection, up to a limit', async () => {
     const { reader, asked } = recorder()
     const columns = createProjection(['id', 'name'])
     const queries = Array.from({ length: 9 }, () => query(() => selectFrom('merchants').selectAll()))
@@ -231,7 +231,7 @@ describe('prepared projections', () => {
     expect(columns.projectedQueries.size).toBeLessThan(9)
   })
 
-  test('that are used stay prepared on a SQLite connection, others are evicted', async () => {
+  test('stay prepared on a SQLite connection while they are used, and are evicted otherwise', async () => {
     const { url } = await openTestDatabaseOn('sqlite')
     const connection = openConnection(url.replace('sqlite:', ''), { isReadOnly: true })
     onTestFinished(() => void connection.raw.close())
@@ -253,7 +253,7 @@ describe('prepared projections', () => {
   })
 })
 
-describePostgres('forms on a PostgreSQL connection', {}, () => {
+describePostgres('projected queries on a PostgreSQL connection', {}, () => {
   const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
   /** Parameters that fail during execution, and before it. */
   const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
@@ -265,7 +265,7 @@ describePostgres('forms on a PostgreSQL connection', {}, () => {
     selectFrom('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
   )
 
-  test('are closed when they are evicted, even while an execution fails', async () => {
+  test('are deallocated when they are evicted, even if a concurrent query fails', async () => {
     const { app } = await startFilled('postgres')
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })

@@ -7,8 +7,8 @@ import { idOf, merchantRow, upTo } from './rows.ts'
 
 const merchantIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
-describe.each(everyEngine)('a commit on %s', (engine) => {
-  test('is answered and not repeated, even if its listeners fail', async () => {
+describe.each(everyEngine)('a committed write on %s', (engine) => {
+  test('returns its result and is not retried, even if its onCommitted callback throws', async () => {
     const { url, remove } = await newDatabase(engine)
     const faults: string[] = []
     const db = await openDatabase({ url, onFatal: ({ message }) => faults.push(message) })

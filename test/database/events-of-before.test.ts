@@ -111,8 +111,8 @@ function withMoment({ id, ...event }: Seen) {
   return { ...event, moment: id.slice(0, 'evt_01980c60-1f2e'.length) }
 }
 
-describe.each(everyEngine)('a database from before events existed, on %s', (engine) => {
-  test('gets events of its whole history, in order and with their original times, and continues from there', async () => {
+describe.each(everyEngine)('a database of the version without events, on %s', (engine) => {
+  test('gets events for its whole history in the original order and times, and then records new events', async () => {
     const { app, other } = await startRichApp(engine)
     const migrated = await startMigrated(engine, app)
     for (const door of everyApi) {

@@ -46,14 +46,14 @@ async function inOneGroup(db: Database, operation: (tx: Tx) => Promise<unknown>)
   return answers
 }
 
-describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
+describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
   async function start() {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     return db
   }
 
-  test('leaves no statement that it did not await to the next write', async () => {
+  test('discards statements that it did not await, so the next operation does not run them', async () => {
     const db = await start()
 
     const answers = await inOneGroup(db, async (tx) => {
@@ -68,7 +68,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('cannot run a statement in the next write’s turn from code that it left running', async () => {
+  test('cannot run statements during the next operation from code that is still running', async () => {
     const db = await start()
     const leftRunning: Promise<unknown>[] = []
 
@@ -90,7 +90,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('cannot read or change deferred values by a leaked handle', async () => {
+  test('cannot use a leaked transaction handle to read or change deferred values', async () => {
     const db = await start()
     const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
 

@@ -32,7 +32,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen).toEqual({ reads: 1, stored: [13] })
   })
 
-  test('that is already locked is not read again', () => {
+  test('is not read again if it is already locked', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -45,7 +45,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('is not read by a lock after a change', () => {
+  test('is not read again by a lock after a change', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -67,7 +67,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('that two operations change during its read is changed sequentially', async () => {
+  test('is changed sequentially by two operations that arrive while it is read', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.resolve(10))
 

@@ -149,7 +149,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
 }
 
 describe.each(everyEngine)('the check of the schema on %s', (engine) => {
-  test('reports nothing in a new database, and leaves nothing behind', async () => {
+  test('finds no difference in a new database, and leaves no temporary schema behind', async () => {
     const { url } = await startOf(engine, migrations.length)
 
     expect(await checkAt(url)).toEqual(equal)
@@ -157,7 +157,7 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     expect(await runSql(url, `select nspname from pg_namespace where nspname like 'payout_gateway_%'`)).toEqual([])
   })
 
-  test('reports no difference in a database migrated from any earlier version', async () => {
+  test('finds no difference in a database migrated from an earlier version', async () => {
     // Each version needs its own database; migration 28 rewrites the ledger.
     const forms = migrations.map((_, count) => count).filter((count) => [1, 27, 28].includes(count) || count % 6 === 5)
     for (const count of forms) {

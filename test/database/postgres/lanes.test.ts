@@ -28,7 +28,7 @@ function startLanes() {
   }
 }
 
-test('operations of one turn of the event loop run in one group, ordered by merchant', async () => {
+test('the write batcher runs the operations of one turn of the event loop in one batch, ordered by merchant', async () => {
   const { gather, turn, begun, lanes } = startLanes()
   gather('b:1', 'a:1', 'c:1', 'a:2')
   expect([begun, lanes.queued()]).toEqual([[], 4])
@@ -36,7 +36,7 @@ test('operations of one turn of the event loop run in one group, ordered by merc
   expect([begun, lanes.queued()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
 })
 
-test('each merchant’s first operation runs before any merchant’s second', async () => {
+test('the write batcher takes the first operation of each merchant before a second one of any', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6', 'b:1', 'c:1')
   await turn()
@@ -51,7 +51,7 @@ test('each merchant’s first operation runs before any merchant’s second', as
   expect(begun.slice(2)).toEqual([['a:3', 'a:4', 'a:5', 'b:2']])
 })
 
-test('two operations with one key of a merchant never run concurrently', async () => {
+test('the write batcher never runs two operations with one conflict key of a merchant concurrently', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'b:1', 'a:1', 'a', 'a')
   await turn()
@@ -63,7 +63,7 @@ test('two operations with one key of a merchant never run concurrently', async (
   ])
 })
 
-test('groups use every lane and never more', async () => {
+test('the write batcher runs as many batches concurrently as its limit allows, and no more', async () => {
   const { gather, turn, begun, end, lanes } = startLanes()
   for (const merchant of ['a', 'b', 'c', 'd', 'e']) {
     gather(merchant)

@@ -36,8 +36,8 @@ async function startFilled() {
   return { merchantId: merchant?.id ?? '', rowsFor }
 }
 
-describePostgres('tables without planner statistics', {}, () => {
-  test('are scanned a few times by an audit, and never once for each row of another table', async () => {
+describePostgres('PostgreSQL tables without planner statistics', {}, () => {
+  test('are scanned only a few times by an audit, not once for each row of another table', async () => {
     const { rowsFor } = await startFilled()
     let isBalanced = false
     const rows = await rowsFor(async (service) => {
@@ -51,7 +51,7 @@ describePostgres('tables without planner statistics', {}, () => {
     ['payouts', exportPayouts],
     ['fees', exportFees],
     ['deposits', exportDeposits],
-  ])('are not scanned for each line of the export of %s', async (_, exportOf) => {
+  ])('are not scanned once for each line when %s are exported', async (_, exportOf) => {
     const { merchantId, rowsFor } = await startFilled()
     const rows = await rowsFor(async (service) => {
       const { pages } = await exportOf(createContext(service, merchantId), {})

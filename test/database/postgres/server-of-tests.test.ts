@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { describePostgres } from '../../support/engines.ts'
 import { nonDurableSettings, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
 
-describePostgres('a PostgreSQL server of the tests', {}, () => {
-  test('that fails to start after SIGKILL is started again', async () => {
+describePostgres('startPostgresServer', {}, () => {
+  test('retries a start that fails because another process still holds the server’s files', async () => {
     const server = await startPostgresServer(nonDurableSettings)
     onTestFinished(() => server.remove())
     const { rows } = await queryOnce(server.url('postgres'), 'show data_directory')
