@@ -86,9 +86,9 @@ async function walk(
   expect(done).toBe(expected.length)
 }
 
-describe.each(everyEngine)('lists on %s', (engine) => {
+describe.each(everyEngine)('list slices on %s', (engine) => {
   describe.each(everyList.map((list) => [list.name, list] as const))('slices of %s', (_, list) => {
-    test('slices have each row once and in order, for any sizes, direction, filter and time', async () => {
+    test('contain each row once and in order, for any page sizes, direction, filter and time range', async () => {
       const started = await startList(engine, list, 30)
       const newestFirst = started.rows.toReversed()
       const filters = list.filters(started.ours)
@@ -125,7 +125,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     })
 
     test.each(['first', 'last'] as const)(
-      'slices have each row once and in order under every filter, by %s',
+      'contain each row once and in order under every filter, with %s',
       async (end) => {
         const started = await startList(engine, list, 12)
         for (const { input, matches } of list.filters(started.ours)) {
@@ -136,7 +136,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       },
     )
 
-    test('slices have 20 rows by default, and 0 to 100 on request', async () => {
+    test('have 20 rows by default, and 0 to 100 on request', async () => {
       const started = await startList(engine, list, 24)
       expect((await browse(started, {})).items).toHaveLength(20)
       expect((await browse(started, { first: 0 })).items).toEqual([])
@@ -149,13 +149,13 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       }
     })
 
-    test('slices reject first together with last', async () => {
+    test('cannot be requested with both first and last', async () => {
       const started = await startList(engine, list, 1)
       const { code, details } = await domainErrorOf(() => browse(started, { first: 1, last: 1 }))
       expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', ['last']])
     })
 
-    test('slices reject the cursors of other lists', async () => {
+    test('reject the cursors of other lists', async () => {
       const started = await startList(engine, list, 6)
       const { context, otherContext, ours, theirs } = started
       const narrowed = list
@@ -192,7 +192,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       }
     })
 
-    test('slices never have rows of another merchant', async () => {
+    test('never contain rows of another merchant', async () => {
       const { context, otherContext, rows, foreign, theirs, ours } = await startList(engine, list, 6)
       if (list.isShared) return
       const foreignIds = foreign.map(({ id }) => id)
@@ -211,7 +211,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       expect(idsOf(list, visible).filter((id) => own.includes(id))).toEqual([])
     })
 
-    test.runIf(list.hasTimes)('slices reject invalid times', async () => {
+    test.runIf(list.hasTimes)('reject invalid times', async () => {
       const started = await startList(engine, list, 1)
       for (const time of [
         'yesterday',
@@ -228,7 +228,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       }
     })
 
-    test.runIf(list.hasTimes)('slices accept times with any offset and fraction of a second', async () => {
+    test.runIf(list.hasTimes)('accept times with any UTC offset and any fraction of a second', async () => {
       const started = await startList(engine, list, 3)
       const newest = started.rows.at(-1) as Row
       const shifted = `${new Date(Date.parse(newest.createdAt) + 3_600_000).toISOString().slice(0, -1)}+01:00`

@@ -116,7 +116,7 @@ const toNigeria = {
 // A list nested in a list is read for all parents together; each result must equal that of a separate query.
 describe.each(everyEngine)('lists of many parents on %s', (engine) => {
   test.each(lists)(
-    '$name: the slices for all parents together equal those of separate queries',
+    '$name: one query for all parents returns the same slices as a query for each parent',
     async ({ one, each, parentIds, filters }) => {
       let nowMs = Date.parse('2026-01-01T00:00:00Z')
       const app = await startApp(engine, { clock: () => nowMs })
@@ -151,7 +151,7 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     },
   )
 
-  test.each(lists)('$name: values of a projection equal those of whole rows', async (each) => {
+  test.each(lists)('$name: a projection has the same values as whole rows', async (each) => {
     let nowMs = Date.parse('2026-01-01T00:00:00Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const world = await fill(app, () => {

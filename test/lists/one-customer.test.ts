@@ -29,7 +29,7 @@ const contradiction = (list: List) => (list === walletList ? { assetType: 'STABL
 
 describe.each(everyEngine)('lists for a client token of one customer on %s', (engine) => {
   test.each(lists)(
-    '$name has only the customer’s rows, with their total and cursors',
+    '$name have only the customer’s rows, and a total and cursors of those rows',
     async ({ list, reads, filter }) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id)
@@ -74,7 +74,7 @@ describe.each(everyEngine)('lists for a client token of one customer on %s', (en
     },
   )
 
-  test("the statement of a merchant's wallet is empty for the token, and that of the customer’s wallet has its total", async () => {
+  test('the statement of the customer’s wallet has its lines, and that of the merchant’s wallet is empty', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const { customerId, walletIds } = await buildWorld(app.service, app.merchant.id)
