@@ -21,7 +21,7 @@ import { perform } from '../../support/perform.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 describe.each(everyEngine)('the database gauges on %s', (engine) => {
-  test('cover all merchants', async () => {
+  test('count the payouts and rates of all merchants', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
     const other = createContext(app.service, (await app.otherMerchant()).id)
@@ -50,7 +50,7 @@ describe.each(everyEngine)('the database gauges on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the gauge of unsealed events on %s', (engine) => {
-  test('covers all merchants, with the age of the oldest', async () => {
+  test('counts the events of all merchants, and has the age of the oldest', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
     const unsealed = async () => (await measureDatabase(app.service, [])).unsealed
@@ -91,8 +91,8 @@ async function countingQueries(): Promise<Query[]> {
   return queries
 }
 
-describe('the queries of the gauges read index ranges', () => {
-  test('on SQLite', async () => {
+describe('the queries of the database gauges', () => {
+  test('read only index ranges on SQLite', async () => {
     const { url, remove } = await newDatabase('sqlite')
     onTestFinished(remove)
     const database = new Sqlite(url.replace('sqlite:', ''), { readonly: true })
@@ -123,8 +123,8 @@ describe('the queries of the gauges read index ranges', () => {
   })
 })
 
-describePostgres('the query that counts payouts', {}, () => {
-  test('read index ranges on PostgreSQL', async () => {
+describePostgres('the query of the gauge of payouts', {}, () => {
+  test('reads only index ranges on PostgreSQL', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     await runSql(
