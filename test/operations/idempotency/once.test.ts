@@ -41,7 +41,7 @@ const day = 24 * 60 * 60 * 1000
 const headers = { 'idempotency-key': 'the key' }
 
 describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
-  test.each(creations)('creates one row for two equal POSTs to $path', async ({ path, table, body }) => {
+  test.each(creations)('makes two equal POSTs to $path create one row', async ({ path, table, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
@@ -58,7 +58,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   })
 
   // Keys of payouts are stored permanently: a changed fingerprint would make every retry of an existing payout fail.
-  test('has a fingerprint that never changes, for any order of the fields', async () => {
+  test('is stored for a payout with a fingerprint that is the same in every version', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
@@ -69,7 +69,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   // The lookup runs concurrently with the operation's reads, because each wait is a round trip, but writes must wait
   // for it.
   test.each([true, false])(
-    'has no write sent before the lookup of an earlier result ends (found: %s)',
+    'delays a sequence number until the lookup of an earlier result has ended (found: %s)',
     async (isDone) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id, 'the key')
@@ -107,7 +107,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   )
 
   test.each([true, false])(
-    'has no row written before the lookup of an earlier result ends (found: %s)',
+    'delays an insert until the lookup of an earlier result has ended (found: %s)',
     async (isDone) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id, 'the key')
@@ -130,7 +130,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     },
   )
 
-  test('is not stored by a failed operation, whose error counts only without an earlier result', async () => {
+  test('is not stored by a failed operation, whose error is thrown only if no earlier result exists', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id, 'the key')
     const request = { name: 'one' }
@@ -151,7 +151,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(savedKeys).toEqual([])
   })
 
-  test('is locked before its lookup, with and without a key', async () => {
+  test('is looked up after the lock, which is taken even without a key', async () => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const steps: string[] = []
@@ -177,7 +177,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   })
 
   test.each(['sequentially', 'concurrently'])(
-    'shares commits with other operations of its merchant that run %s',
+    'lets operations of a merchant share commits when they run %s',
     async (mode) => {
       const app = await startApp(engine)
       const store = { find: () => null, toResult, save: () => {}, ...(mode !== 'sequentially' && { lock: () => {} }) }
@@ -192,7 +192,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     },
   )
 
-  test('that another request stores concurrently rolls back the operation, which PostgreSQL retries', async () => {
+  test('stored concurrently by another request rolls back the operation, which is retried on PostgreSQL', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
     let attempts = 0
     const outcome = runOnce(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
@@ -206,7 +206,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     } else expect(await outcome).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
 
-  test.each(creations)('is rejected with another body at $path', async ({ path, body, other }) => {
+  test.each(creations)('that was used with another body is rejected at $path', async ({ path, body, other }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', path, { body, headers })
@@ -235,7 +235,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     },
   )
 
-  test('ignores differences in the body that do not change its meaning', async () => {
+  test('replays the result for a body that differs only in order, spelling of values or ignored fields', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const first = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })
@@ -257,7 +257,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(reordered.headers['idempotent-replayed']).toBe('true')
   })
 
-  test('is independent between operations and between merchants', async () => {
+  test('can be used once in each operation and by each merchant', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })
@@ -279,7 +279,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(rejected.body.error.code).toBe('INSUFFICIENT_FUNDS')
   })
 
-  test('is not used up by a rejected request', async () => {
+  test('can be used again after a rejected request', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const post = (path: string, body: object) => app.rest('POST', path, { body, headers })
@@ -312,7 +312,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     ])
   })
 
-  test('is checked after the input and before everything else', async () => {
+  test('is checked after the input is validated and before any other error', async () => {
     const app = await startApp(engine)
     const context = () => createContext(app.service, app.merchant.id, 'the key')
     await perform(createCustomer, context(), sampleCustomer)
@@ -325,7 +325,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect([invalid.code, reused.code]).toEqual(['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'])
   })
 
-  test('is stored for 30 days, and for a payout permanently', async () => {
+  test('is stored for 30 days, or permanently for a payout', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
@@ -372,7 +372,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     ])
   })
 
-  test('returns its latest result while older keys are removed', async () => {
+  test('reused after it expired returns its new result, even while expired keys are being removed', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string, bank_name: string) =>
@@ -395,7 +395,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect((await post('old 10', 'Zenith Bank')).text).toBe(created.text)
   })
 
-  test('is removed after it expires, and unexpired keys stay', async () => {
+  test('is removed after it expires, and not before', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string) =>
@@ -413,7 +413,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(await storedKeys()).toEqual(['new', 'newer', 'young'])
   })
 
-  test('returns a wallet as it was created, whatever its balance is now', async () => {
+  test('replays a wallet as it was created, even if its balance has changed', async () => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
     await depositToWallet(app.context(), { walletId: created.body.data.id, amount: '5', reference: 'one' })

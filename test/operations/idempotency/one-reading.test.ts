@@ -24,7 +24,7 @@ const createWith = {
 
 describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (engine) => {
   test.each(['rest', 'graphql'] as const)(
-    'has several spellings that both APIs read alike, created by %s',
+    'used in %s has the same effect in both APIs, with or without quotes and spaces around it',
     async (first) => {
       const app = await startApp(engine)
       const walletId = await createWith[first](app, 'abc')
@@ -37,7 +37,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (eng
     },
   )
 
-  test('is accepted or rejected by both APIs alike, and names the same wallet', async () => {
+  test('of any text is either accepted by both APIs with the same result, or rejected by both', async () => {
     const app = await startApp(engine)
     const piece = fc.constantFrom('"', '\\', ' ', '\t', ',', 'a', 'é', '\u0001')
     // Sometimes of the maximum length. A header can't carry characters beyond Latin-1.
@@ -54,7 +54,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (eng
     )
   })
 
-  test('in two headers is 400 and creates nothing, also if both are equal', async () => {
+  test('in two headers is rejected with 400, even if both are equal', async () => {
     const app = await startApp(engine)
     await app.server.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.server.address() as AddressInfo
