@@ -34,7 +34,7 @@ async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string 
   return server
 }
 
-describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) => {
+describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mode) => {
   test('the OpenAPI document is served to programs without an API key', async () => {
     const server = await startServer({ mode })
     const answer = await server.inject('/openapi.json')
@@ -43,7 +43,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) =>
     expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
   })
 
-  test('the reference page runs the script of this service alone, and links to the document for clients without scripts', async () => {
+  test('the reference page loads only the script of this service, and links to the document', async () => {
     const server = await startServer({ mode })
     const { statusCode, headers, body } = await server.inject('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
@@ -59,24 +59,21 @@ describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) =>
     expect(links).toEqual(['/favicon.svg', '/', ...graphiql, '/openapi.json', '/openapi.json'])
   })
 
-  test.each(['/openapi.json', '/docs', '/docs/scalar.js'])(
-    'the reference is revalidated by its ETag: %s',
-    async (url) => {
-      const server = await startServer({ mode })
-      const { headers } = await server.inject(url)
-      expect(headers['cache-control']).toBe('public, no-cache')
-      const again = (tag: string) => server.inject({ url, headers: { 'if-none-match': tag } })
-      const known = await again(String(headers.etag))
-      expect([known.statusCode, known.body, known.headers.etag]).toEqual([304, '', headers.etag])
-      expect((await again('W/"another"')).statusCode).toBe(200)
-      const head = await server.inject({ url, method: 'HEAD' })
-      expect([head.statusCode, head.body]).toEqual([200, ''])
-      const other = await server.inject({ url, method: 'POST' })
-      expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD'])
-    },
-  )
+  test.each(['/openapi.json', '/docs', '/docs/scalar.js'])('%s is revalidated by its ETag', async (url) => {
+    const server = await startServer({ mode })
+    const { headers } = await server.inject(url)
+    expect(headers['cache-control']).toBe('public, no-cache')
+    const again = (tag: string) => server.inject({ url, headers: { 'if-none-match': tag } })
+    const known = await again(String(headers.etag))
+    expect([known.statusCode, known.body, known.headers.etag]).toEqual([304, '', headers.etag])
+    expect((await again('W/"another"')).statusCode).toBe(200)
+    const head = await server.inject({ url, method: 'HEAD' })
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+    const other = await server.inject({ url, method: 'POST' })
+    expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
 
-  test("the document describes what all endpoints share, and the sandbox's bank in the sandbox only", () => {
+  test('the document describes the common rules of all endpoints, and test accounts only in the sandbox', () => {
     const { description } = openapiDocument(endpointGroups, mode).info
     const headings = [...description.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(headings).toEqual(
@@ -100,7 +97,7 @@ test.each([
   ],
   ['live', null, { hideTestRequestButton: true }],
 ] as const)(
-  'the script of the reference sends requests to this service only, and in %s has this key: %s',
+  'the script of the reference has no external features, and in mode %s contains the API key %s',
   async (mode, demoKey, own) => {
     const server = await startServer({ mode, demoKey })
     const { headers, rawPayload } = await server.inject({
@@ -129,7 +126,7 @@ test.each([
   },
 )
 
-test('the start logs the address of the reference', () => {
+test('the startup message has the URL of the API reference', () => {
   const config = { mode: 'live', databaseUrl: 'sqlite:payouts.sqlite' } as Config
   expect(startupMessage(config, 'http://127.0.0.1:4000', false)).toContain('http://127.0.0.1:4000/docs')
 })
