@@ -14,7 +14,7 @@ function compilersIn(source: string): string[] {
   return source.split('\n').filter((line) => compilers.test(line.replace(/^\s*(\/\/|\/?\*).*/, '')))
 }
 
-test('no source that handles a caller’s document contains code that compiles a string', () => {
+test('no source file that handles a caller’s document compiles a string as code', () => {
   const files = ['core', 'graphql', 'lists', 'rest', 'server'].flatMap((folder) =>
     readdirSync(join(root, 'src', folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
@@ -36,7 +36,7 @@ test.each([
   "import { Script } from 'node:vm'",
   'const { runInThisContext } = require("vm")',
   '(async () => {}).constructor(body)',
-])('the source check detects %s', (line) => {
+])('the check for code that compiles a string detects: %s', (line) => {
   expect(compilersIn(line)).toEqual([line])
 })
 
@@ -47,7 +47,7 @@ async function fence(environment: Record<string, string> = {}) {
   return JSON.parse(stdout) as { answered: number; compiled: number; found: string[] }
 }
 
-test('the service compiles no text of a caller', async () => {
+test('the service compiles no caller’s text as code', async () => {
   const { answered, compiled, found: compilerLines } = await fence()
   expect(compilerLines).toEqual([])
   expect(answered).toBeGreaterThan(200)
@@ -55,7 +55,7 @@ test('the service compiles no text of a caller', async () => {
   expect(compiled).toBeGreaterThan(20)
 })
 
-test('the recorder detects a compiled text of a caller', async () => {
+test('the recorder of compiled strings detects a caller’s text', async () => {
   const { found: compilerLines } = await fence({ FENCE_CONTROL: '1' })
   expect(compilerLines[0]).toContain('Kuckucksei')
 })

@@ -9,7 +9,7 @@ import { startApp } from '../support/app.ts'
 
 const plan = async () => '{}'
 
-test('the plan cache is bounded by the number of fields and evicts the least recently used plans', () => {
+test('the plan cache is limited by the number of fields, and evicts the least recently used plans', () => {
   const plans = createPlanCache()
   const keys = Array.from({ length: 20 }, () => ({}))
   let planCount = 0
@@ -31,7 +31,7 @@ test('the plan cache is bounded by the number of fields and evicts the least rec
   expect(planCount).toBe(21)
 })
 
-test('a plan larger than the whole plan cache is cached alone', () => {
+test('a plan that exceeds the size of the plan cache is cached, and evicts all others', () => {
   const plans = createPlanCache()
   const [small, large] = [{}, {}]
   let planCount = 0
@@ -47,7 +47,7 @@ test('a plan larger than the whole plan cache is cached alone', () => {
   expect(planCount).toBe(3)
 })
 
-test('a document with too many combinations of conditions is interpreted, and earlier combinations stay planned', async () => {
+test('a document gets plans for at most 16 combinations of conditions, and graphql-js executes the others', async () => {
   const app = await startApp('sqlite')
   const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -66,7 +66,7 @@ test('a document with too many combinations of conditions is interpreted, and ea
   expect(await isPlanned(3)).toBe(true)
 })
 
-test('planning that fails is retried for each request', () => {
+test('a failure to plan is not cached, so each request tries again', () => {
   const plans = createPlanCache()
   const key = {}
   const fail = () => {
@@ -80,7 +80,7 @@ test.each([
   [1, 2],
   [4, 16],
   [5, 0],
-])('planning ahead for an operation with %i conditions makes %i plans', (conditions, count) => {
+])('planAhead for an operation with %i conditions creates %i plans', (conditions, count) => {
   const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
   const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
   // Half of the conditions are in a fragment.
@@ -107,7 +107,7 @@ test('a subscription has no plan', () => {
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
-test("a plan can't request another column after its projection is built", () => {
+test("a plan can't request another column after its projection has been built", () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
   const cell = rows.requestColumn('id')

@@ -113,8 +113,8 @@ type Asking = {
   readonly payload?: string
 }
 
-describe('the fast path and Yoga return the same response', () => {
-  test.each(documents)('both paths return the same response to %s', async (_, parameters) => {
+describe('the fast path and Yoga', () => {
+  test.each(documents)('return the same response to %s', async (_, parameters) => {
     const app = await startApp('sqlite')
     const { short, yoga } = await bothWays(app)
     for (const accept of accepts) {
@@ -141,13 +141,13 @@ describe('the fast path and Yoga return the same response', () => {
     ['no body', {}],
     ['a wrong API key', { payload: '{}', headers: { 'x-api-key': 'wrong' } }],
     ['another HTTP method', { method: 'PUT' }],
-  ])('both paths return the same response to an invalid request: %s', async (_, request) => {
+  ])('return the same response to an invalid request: %s', async (_, request) => {
     const { short, yoga } = await bothWays(await startApp('sqlite'))
     for (const accept of accepts)
       expect(await yoga({ ...request, accept })).toEqual(await short({ ...request, accept }))
   })
 
-  test('both paths return the same response when the service or its database fails', async () => {
+  test('return the same response when the service or its database fails', async () => {
     const app = await startApp('sqlite')
     for (const fault of [new Error('broken'), unavailable()]) {
       let reads = 0
@@ -174,7 +174,7 @@ describe('the fast path and Yoga return the same response', () => {
     }
   })
 
-  test('a mutation has the same effect on both paths', async () => {
+  test('have the same effect for a mutation', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
     const { short, yoga } = await bothWays(app)
@@ -194,13 +194,13 @@ describe('the fast path and Yoga return the same response', () => {
   })
 })
 
-test('a result that is already text is inserted unchanged', () => {
+test('serializeResult inserts data that is already JSON text unchanged', () => {
   const extensions = { requestId: 'r', cost: { requested: 1, limit: 2 } }
   const data = { a: ['é', null, { b: '1.00000000' }] }
   expect(serializeResult({ dataText: JSON.stringify(data), extensions })).toBe(serializeResult({ data, extensions }))
 })
 
-test('the start does not load Yoga', () => {
+test('Yoga is not loaded when the service starts', () => {
   const src = join(import.meta.dirname, '../../src')
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const loading = files.filter((file) =>
@@ -233,7 +233,7 @@ describe('requests that Yoga handles', () => {
     }
   })
 
-  test('Yoga rejects a mutation over GET with 405, whatever Accept says, and the mutation does not run', async () => {
+  test('Yoga rejects a mutation over GET with 405 for any Accept header, and does not run the mutation', async () => {
     const app = await startApp('sqlite')
     const { short } = await bothWays(app)
     for (const accept of ['application/json', newer, 'text/event-stream', 'multipart/mixed']) {
@@ -244,7 +244,7 @@ describe('requests that Yoga handles', () => {
     expect((await app.graphql('{ wallets { totalCount } }')).data).toEqual({ wallets: { totalCount: 0 } })
   })
 
-  test('Yoga sends one result as a stream or in parts, with the same text', async () => {
+  test('Yoga sends one result as an event stream or as multipart, with the same JSON text', async () => {
     const { short } = await bothWays(await startApp('sqlite'))
     for (const query of [who, '{ nothing }', '{ customers(after: "junk") { totalCount } }']) {
       const payload = JSON.stringify({ query })
@@ -258,7 +258,7 @@ describe('requests that Yoga handles', () => {
     }
   })
 
-  test('a subscription without an Accept of streams is rejected before it begins', async () => {
+  test('Yoga rejects a subscription with 406 before it starts if Accept allows no stream', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
     const queries: object[] = []
