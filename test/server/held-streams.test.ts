@@ -76,7 +76,7 @@ describe('open streams', () => {
     expect([open().refusal, open().refusal?.code]).toEqual([null, 'RATE_LIMITED'])
   })
 
-  test('a client token has at most ten streams, which leaves the rest to others', async () => {
+  test('a client token can open at most ten of the streams of its merchant', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service)
     const of = (tokenId: string | null, count: number) =>
@@ -87,7 +87,7 @@ describe('open streams', () => {
     expect([...of('b', 10), ...of(null, 20)]).toEqual(Array(30).fill(null))
   })
 
-  test('a released stream no longer counts, though its connection stays open', async () => {
+  test('a released stream does not count towards the limit, even while its connection stays open', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, 100)
     const first = open()
@@ -102,7 +102,7 @@ describe('open streams', () => {
     second.release()
   })
 
-  test('a stream of a caller that has disconnected ends immediately and takes no place', async () => {
+  test('a stream of a caller that has disconnected ends immediately and does not count towards the limit', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, 100)
     const raw = new Connection()
@@ -115,7 +115,7 @@ describe('open streams', () => {
     expect(open().refusal).toBeNull()
   })
 
-  test('streams end when the service stops, including those that begin meanwhile', async () => {
+  test('streams end when the service stops, including those that start during the stop', async () => {
     const { service } = await startApp('sqlite')
     const { server, open } = startCounting(service)
     const endings: string[] = []
@@ -129,7 +129,7 @@ describe('open streams', () => {
   })
 })
 
-describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
+describe.each(everyEngine)('the API keys of open streams on %s', (engine) => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   })
@@ -176,7 +176,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     }
   }
 
-  test('revoked API keys end their streams within half a second, and no other stream', async () => {
+  test('that are revoked end their streams within half a second, and no other streams', async () => {
     const { app, open, look, keyOf, timers } = await startWatching()
     const [key, other] = [await keyOf(), await keyOf()]
     const streams = [open({ keyId: key }), open({ keyId: other }), open({ keyId: key, merchantId: 'two' })]
@@ -193,7 +193,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     expect(timers()).toBe(0)
   })
 
-  test('API keys are read once for all streams, and only after keys may have changed', async () => {
+  test('are read with one query for all streams, and on SQLite only after a change', async () => {
     const { open, look, keyOf, timers } = await startWatching()
     const [key, other] = [await keyOf(), await keyOf()]
     expect(timers()).toBe(0)
@@ -212,7 +212,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     again.release()
   })
 
-  test('revoked API keys end their streams as soon as the database is readable again', async () => {
+  test('that are revoked end their streams after an outage of the database', async () => {
     const { app, open, look, keyOf, setAway } = await startWatching()
     const keyId = await keyOf()
     const { ended, release } = open({ keyId })
@@ -226,7 +226,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     release()
   })
 
-  test('expiring API keys end their streams at the time of expiry', async () => {
+  test('end their streams when they expire', async () => {
     const { open, look, keyOf, pass, time } = await startWatching()
     const keyId = await keyOf()
     const ending = open({ keyId, until: time() + 1_000 })
@@ -245,7 +245,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
   })
 })
 
-describe('results of a stream with an end', () => {
+describe('takeUntilEnd', () => {
   async function* counting(closed: () => void = () => {}) {
     try {
       for (let i = 1; ; i++) yield i
@@ -254,7 +254,7 @@ describe('results of a stream with an end', () => {
     }
   }
 
-  test('results arrive completely if the stream is not ended', async () => {
+  test('returns all results of a stream that is not ended', async () => {
     async function* two() {
       yield 1
       yield 2
@@ -265,9 +265,9 @@ describe('results of a stream with an end', () => {
   })
 
   test.each([
-    ['with the last one', 7, [1, 7]],
-    ['without another result if there is no last one', null, [1]],
-  ])('results end %s, and their source is closed', async (_, last, expected) => {
+    ['with a last result', 7, [1, 7]],
+    ['without another result if no last result is given', null, [1]],
+  ])('ends a stream %s, and closes its source', async (_, last, expected) => {
     const { promise, resolve } = Promise.withResolvers<number | null>()
     const closed = vi.fn()
     const seen: number[] = []
@@ -280,7 +280,7 @@ describe('results of a stream with an end', () => {
     expect([seen, closed.mock.calls.length]).toEqual([expected, 1])
   })
 
-  test('results fail when their source fails', async () => {
+  test('fails if the source fails', async () => {
     async function* failing() {
       yield 1
       throw new Error('no more')
@@ -290,7 +290,7 @@ describe('results of a stream with an end', () => {
     await expect(results.next()).rejects.toThrow('no more')
   })
 
-  test("results close a source whose close fails, and one that can't be closed", async () => {
+  test('ends a stream even if closing its source fails or is not supported', async () => {
     const iterator = (close?: () => Promise<never>) => ({
       next: async () => ({ value: 1, done: false as const }),
       ...(close && { return: close }),

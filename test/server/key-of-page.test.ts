@@ -24,25 +24,28 @@ const credentials = (apiKey: string): readonly Record<string, string>[] => [
 ]
 
 describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path: %s', (engine, hasFastPath) => {
-  test.each(requests)("live mode rejects a page's API key, valid or not: %s %s", async (method, path, body) => {
-    const app = await startApp(engine, { mode: 'live', hasFastPath, corsOrigins: [origin] })
-    const before = await readStoredRows(app)
-    for (const each of credentials(app.merchant.apiKey)) {
-      for (const from of [origin, 'https://evil.example', 'null']) {
-        const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
-        expect([answer.status, codeIn(answer.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
-        expect(answer.text).toContain('POST /api/client-tokens')
-        expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
+  test.each(requests)(
+    'live mode rejects any API key with API_KEY_IN_BROWSER, valid or not: %s %s',
+    async (method, path, body) => {
+      const app = await startApp(engine, { mode: 'live', hasFastPath, corsOrigins: [origin] })
+      const before = await readStoredRows(app)
+      for (const each of credentials(app.merchant.apiKey)) {
+        for (const from of [origin, 'https://evil.example', 'null']) {
+          const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
+          expect([answer.status, codeIn(answer.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
+          expect(answer.text).toContain('POST /api/client-tokens')
+          expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
+        }
       }
-    }
-    expect(await readStoredRows(app)).toEqual(before)
-    const { status } = await app.rest(method, path, { body })
-    expect(status).toBe(path === '/api/wallets' ? 201 : 200)
-  })
+      expect(await readStoredRows(app)).toEqual(before)
+      const { status } = await app.rest(method, path, { body })
+      expect(status).toBe(path === '/api/wallets' ? 201 : 200)
+    },
+  )
 })
 
-describe.each(everyEngine)("live mode rejects a page's API key on %s", (engine) => {
-  test('a credential that is no API key gets its usual response, from a page too', async () => {
+describe.each(everyEngine)('credentials in a browser page on %s', (engine) => {
+  test('a credential that is not an API key gets the same response as without a page', async () => {
     const app = await startApp(engine, { mode: 'live', corsOrigins: [origin] })
     for (const [method, path, body] of requests) {
       const ask = (headers: Record<string, string>) =>
@@ -58,7 +61,7 @@ describe.each(everyEngine)("live mode rejects a page's API key on %s", (engine) 
     }
   })
 
-  test('an API key that is rejected because a page sent it does not count as a failed key', async () => {
+  test('an API key that is rejected because a page sent it does not count towards the limit of failed keys', async () => {
     const app = await startApp(engine, { mode: 'live', rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
     for (let i = 0; i < 5; i++) {
       for (const key of [app.merchant.apiKey, 'nonsense']) {
