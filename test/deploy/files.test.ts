@@ -19,7 +19,7 @@ const unit = read('deploy/payout-gateway.service')
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
 
 describe('the systemd unit', () => {
-  test('starts the service as npm does, leaves it time to stop, and does not restart a replaced service', () => {
+  test('runs the command of npm start, allows time to stop, and does not restart a replaced service', () => {
     expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(maxShutdownSeconds)
     expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)
@@ -27,7 +27,7 @@ describe('the systemd unit', () => {
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-  test.skipIf(!hasSystemd && !process.env.CI)('is valid for systemd, which rates it as hardened', () => {
+  test.skipIf(!hasSystemd && !process.env.CI)('is valid, and systemd-analyze rates its security as good enough', () => {
     const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'payout-gateway.service')
@@ -73,7 +73,7 @@ describe.each([
     }
   })
 
-  test('starts the unmodified image on loopback ports, and leaves it time to stop', () => {
+  test('runs the unmodified image on loopback ports, and allows time to stop', () => {
     expect(ours).toHaveLength(count)
     expect(new Set(ours.flatMap(({ ports }) => ports)).size).toBe(count)
     for (const service of ours) {
@@ -88,7 +88,7 @@ describe.each([
   })
 })
 
-test('the image runs the command of npm start, and the compose volume is at its data folder', () => {
+test('the image runs the command of npm start, and compose.yaml mounts a volume at the data folder of the image', () => {
   expect(step('CMD')?.words).toEqual(['node', ...started.split(' ')])
   expect(parse(read('deploy/compose.yaml')).services.service.volumes).toEqual([`data:${step('VOLUME')?.text}`])
 })

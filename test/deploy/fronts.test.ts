@@ -59,12 +59,12 @@ async function watch(front: Front, accept: string) {
 }
 
 describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
-  test('nginx and Caddy are installed', () => {
+  test('is tested with installed versions of nginx and Caddy', () => {
     expect(missing).toEqual([])
   })
 
   describe.each(fronts)('%s', (_, start) => {
-    test('an open stream delivers events and parts immediately, and ends with its caller', async () => {
+    test('sends events of an open stream immediately, and ends the stream when the caller disconnects', async () => {
       const { front, relayed } = await startBehind(start)
       const forms = [
         ['text/event-stream', ':\n\n', 'event: next'],
@@ -87,7 +87,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       }
     })
 
-    test('a payout with a lost response is sent once, and paid once if the caller retries its key', async () => {
+    test('receives a payout once if the response is lost, and pays once if the caller retries with the same key', async () => {
       const { front, relayed } = await startBehind(start)
       const total = async () => {
         const { body } = await answerTo(front, '/api/payouts?limit=1', { headers: key })
@@ -104,7 +104,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       expect([relayed.payouts, await total()]).toEqual([2, before + 1])
     })
 
-    test('a long poll gets a response, and an oversized body gets the service’s own error', async () => {
+    test('answers a long poll, and rejects an oversized body with an error of the service', async () => {
       const { front } = await startBehind(start)
       const polled = await answerTo(front, '/api/events?wait=1', { headers: key })
       expect(polled.status).toBe(200)
@@ -116,7 +116,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
 
   // The minimal nginx site forwards no client address.
   test.each(fronts.slice(1))(
-    '%s: TRUST_PROXY determines the client address despite forged headers',
+    'with the configuration %s and TRUST_PROXY sees the real client address despite forged headers',
     async (_, start) => {
       const { place, front } = await startBehind(start)
       const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
@@ -137,7 +137,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     },
   )
 
-  test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => {
+  test('would send no byte of a stream if nginx ignored X-Accel-Buffering', async () => {
     const { front } = await startBehind((upstream) =>
       startPlainNginx(upstream, 'proxy_ignore_headers X-Accel-Buffering;'),
     )
