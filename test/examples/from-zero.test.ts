@@ -6,7 +6,7 @@ import { entries, expectedLines, guideBlocks, layOut, runEntry } from './support
 
 // `npm run guide` runs the blocks that need the packages of the examples.
 
-test('every code block of the guide is a file that it runs, or the commands that generate the types', () => {
+test('every code block of the front-end guide is a file that the tests run, or the command for code generation', () => {
   const blocks = guideBlocks()
   const names = blocks.map(({ file, text }) => file ?? text.trim().split('\n').at(-1))
   expect(names).toEqual([
@@ -16,13 +16,16 @@ test('every code block of the guide is a file that it runs, or the commands that
   expect(names).toEqual(expect.arrayContaining(Object.keys(entries)))
 })
 
-test.each(everyEngine)('the guide quotes, pays and follows a payout with fetch on %s', async (engine) => {
-  const { url, remove } = await newDatabase(engine)
-  onTestFinished(remove)
-  const place = await createEmptyInstallation({ DATABASE_URL: url })
-  const { address } = await startService(place)
-  layOut(place.folder, address, await freePort())
+test.each(everyEngine)(
+  'the code of the front-end guide quotes, creates and follows a payout with fetch on %s',
+  async (engine) => {
+    const { url, remove } = await newDatabase(engine)
+    onTestFinished(remove)
+    const place = await createEmptyInstallation({ DATABASE_URL: url })
+    const { address } = await startService(place)
+    layOut(place.folder, address, await freePort())
 
-  const printed = await runEntry(place.folder, 'fetch.ts')
-  expect(expectedLines['fetch.ts'].filter((pattern) => !printed.some((line) => pattern.test(line)))).toEqual([])
-})
+    const printed = await runEntry(place.folder, 'fetch.ts')
+    expect(expectedLines['fetch.ts'].filter((pattern) => !printed.some((line) => pattern.test(line)))).toEqual([])
+  },
+)
