@@ -4,7 +4,7 @@ import { migrations } from '../../db/migrations/index.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { everyEngine } from '../support/app.ts'
 import { runSql } from '../support/postgres-database.ts'
-import { startBefore } from './before.ts'
+import { startEarlierDatabase } from './earlier-database.ts'
 
 const open = (url: string) =>
   openDatabase({
@@ -16,7 +16,7 @@ const open = (url: string) =>
 
 /** Creates a database at migration `count`, and a function that runs SQL in it. */
 const startOf = (engine: (typeof everyEngine)[number], count: number) =>
-  startBefore(engine, migrations.slice(0, count), {})
+  startEarlierDatabase(engine, migrations.slice(0, count), {})
 
 async function checkAt(url: string) {
   const db = await open(url)

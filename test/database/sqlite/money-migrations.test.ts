@@ -16,7 +16,7 @@ function fileOfVersionBefore() {
       .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
       .run(...Object.values(row))
   const rows = (text: string) => database.prepare(text).raw().all()
-  // Its conversion needs rows that are missing here; books-of-before.test.ts covers it.
+  // Its conversion needs rows that are missing here; earlier-ledger.test.ts covers it.
   const looked = migrations.slice(0, migrations.indexOf(transfersInOneRow))
   return { database, insert, rows, migrate: () => migrateSqlite(database, looked) }
 }

@@ -119,7 +119,7 @@ describe('a full disk', () => {
   })
 })
 
-test('a group commit that waits too long for another process’s lock is rejected, and later writes succeed', async () => {
+test('a SQLite group commit that waits too long for another process’s lock is rejected, and later writes succeed', async () => {
   const { db, path } = await openTestDatabase()
   await db.write((tx) => insertMerchant(tx, merchantRow(1)))
   const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path])
@@ -138,7 +138,7 @@ test('a group commit that waits too long for another process’s lock is rejecte
   expect(await countKeys(db)).toBe(1)
 })
 
-test('a commit that fails with an I/O error ends the process, and every acknowledged write is stored', async ({
+test('a SQLite commit that fails with an I/O error ends the process, and every acknowledged write is stored', async ({
   skip,
 }) => {
   const { path } = await openTestDatabase()

@@ -8,8 +8,8 @@ import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { createService } from '../../src/operations/context.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import type { Rows } from './before.ts'
-import { rowsAt, startBefore } from './before.ts'
+import type { Rows } from './earlier-database.ts'
+import { rowsAt, startEarlierDatabase } from './earlier-database.ts'
 
 const formBefore = migrations.slice(0, migrations.indexOf(transfersInOneRow))
 
@@ -62,7 +62,7 @@ describe.each(everyEngine)('a database of the version that stored ledger entries
   test('keeps every entry when it is migrated, and its books balance', async () => {
     const app = await startBusyApp(engine)
     const rows = withOlderPayouts(await rowsAt(app.url))
-    const before = await startBefore(engine, formBefore, withClearingAccounts(rows))
+    const before = await startEarlierDatabase(engine, formBefore, withClearingAccounts(rows))
     const db = await open(before.url)
     onTestFinished(() => db.close())
 
@@ -82,7 +82,7 @@ describe.each(everyEngine)('a database of the version that stored ledger entries
     const app = await startBusyApp(engine)
     const rows = withClearingAccounts(await rowsAt(app.url))
     for (const statement of otherEntries) {
-      const before = await startBefore(engine, formBefore, rows)
+      const before = await startEarlierDatabase(engine, formBefore, rows)
       await before.run(statement)
 
       await expect(open(before.url), statement).rejects.toThrow('entries that do not follow from their transfers')
@@ -92,7 +92,7 @@ describe.each(everyEngine)('a database of the version that stored ledger entries
 
   test('watches its existing deposit addresses after the migration', async () => {
     const app = await startBusyApp(engine)
-    const before = await startBefore(engine, formBefore, withClearingAccounts(await rowsAt(app.url)))
+    const before = await startEarlierDatabase(engine, formBefore, withClearingAccounts(await rowsAt(app.url)))
     const db = await open(before.url)
     onTestFinished(() => db.close())
     const { addresses } = await listWatchedAddresses(createService({ db, mode: 'sandbox' }), {})

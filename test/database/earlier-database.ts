@@ -35,11 +35,11 @@ export async function rowsAt(url: string): Promise<Rows> {
 }
 
 /** Creates a database at migration `form` with these rows; `run` changes it directly. */
-export function startBefore(engine: Engine, form: readonly Migration[], rows: Rows) {
-  return engine === 'sqlite' ? startFileBefore(form, rows) : startServerBefore(form, rows)
+export function startEarlierDatabase(engine: Engine, form: readonly Migration[], rows: Rows) {
+  return engine === 'sqlite' ? startEarlierFile(form, rows) : startEarlierServer(form, rows)
 }
 
-async function startFileBefore(form: readonly Migration[], rows: Rows) {
+async function startEarlierFile(form: readonly Migration[], rows: Rows) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'before.sqlite')
@@ -64,7 +64,7 @@ async function startFileBefore(form: readonly Migration[], rows: Rows) {
   }
 }
 
-async function startServerBefore(form: readonly Migration[], rows: Rows) {
+async function startEarlierServer(form: readonly Migration[], rows: Rows) {
   const { url, remove } = await newPostgresDatabase({ isMigrated: false })
   corruptPostgresDatabase(url)
   onTestFinished(remove)

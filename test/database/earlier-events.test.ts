@@ -15,7 +15,7 @@ import type { App, Engine } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, sampleCustomer, walletMethodBody } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
-import { rowsAt, startBefore } from './before.ts'
+import { rowsAt, startEarlierDatabase } from './earlier-database.ts'
 
 const formBefore = migrations.slice(0, migrations.indexOf(events))
 
@@ -77,7 +77,7 @@ async function startRichApp(engine: Engine) {
 /** Starts the service on an older database after its migration. */
 async function startMigrated(engine: Engine, app: App) {
   const { entries: _, ...rows } = await rowsAt(app.url)
-  const before = await startBefore(engine, formBefore, rows)
+  const before = await startEarlierDatabase(engine, formBefore, rows)
   expect(await before.migrated()).toBe(formBefore.length)
   const migrated = await startApp(engine, {
     place: { url: before.url, remove: async () => {}, open: (url) => openDatabase({ url, onFatal: () => {} }) },

@@ -183,7 +183,7 @@ describe('a service', () => {
   })
 })
 
-test('while the supervisor is suspended requests fail with 503 immediately, and on resuming it kills no process', async () => {
+test('while the supervisor is suspended, requests get 503; after it resumes, no process has been killed', async () => {
   const { child, address } = await startService(await createDemoInstallation({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')
