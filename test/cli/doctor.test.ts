@@ -148,7 +148,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
   })
 
   test.each(spoilt)(
-    'reports only the check "%s" as a %s if it is the only one that fails',
+    'reports the failed check "%s" as a %s, and no other check',
     async (check, state, { sql, environment, laterMs }, advice) => {
       const { spoil, look } = await startInstallation(engine)
       if (sql !== undefined) await spoil(sql)
