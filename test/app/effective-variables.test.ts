@@ -33,7 +33,9 @@ describe('the declared defaults', () => {
   test('are in docs/reference/configuration.md', () => {
     const reference = read('docs/reference/configuration.md')
     for (const [name, { default: value }] of Object.entries(declarations)) {
-      const row = reference.split('\n').find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${name}\``))
+      const row = reference
+        .split('\n')
+        .find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${name}\``))
       // The last of several in one row has no line of its own.
       if (row === undefined) expect(reference).toContain(`\`${name}\``)
       else if (value !== null)

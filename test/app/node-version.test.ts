@@ -14,11 +14,14 @@ function runOn(version: string, program: string) {
 }
 
 describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
-  test.each(['20.20.2', '22.17.9', '18.0.0'])('reports in one sentence the version it needs on Node %s', (version) => {
-    const { status, stdout, stderr } = runOn(version, program)
-    const sentence = `payout-gateway needs Node.js 22.18 or later, and this is ${version}.\n`
-    expect([status, stdout, stderr]).toEqual([1, '', sentence])
-  })
+  test.each(['20.20.2', '22.17.9', '18.0.0'])(
+    'on Node %s fails with one sentence that says which version is required',
+    (version) => {
+      const { status, stdout, stderr } = runOn(version, program)
+      const sentence = `payout-gateway needs Node.js 22.18 or later, and this is ${version}.\n`
+      expect([status, stdout, stderr]).toEqual([1, '', sentence])
+    },
+  )
 
   test.each(['22.18.0', '23.0.0', process.versions.node])('starts on Node %s', (version) => {
     const { stdout, stderr } = runOn(version, program)
@@ -30,7 +33,7 @@ describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
 const older = findOlderNode()
 
 // An older Node is optional on the machine; it cannot read TypeScript.
-test.skipIf(older === null)('reports the same on a real older Node', () => {
+test.skipIf(older === null)('src/main.js on an installed older Node fails and says which version is required', () => {
   const { status, stderr } = spawnSync(String(older), ['src/main.js'], { cwd: root, encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^payout-gateway needs Node\.js 22\.18 or later.*\n$/)])
 })

@@ -57,8 +57,8 @@ async function payoutsAfterCrash(place: TestInstallation, { child, ended }: Awai
   return payouts
 }
 
-describe('removing files of a running service:', () => {
-  test('without its WAL the service saves acknowledged writes and rejects every request', async () => {
+describe('a running service', () => {
+  test('whose WAL is removed saves acknowledged writes and rejects every request', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
 
@@ -76,7 +76,7 @@ describe('removing files of a running service:', () => {
     expect(payouts).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
   })
 
-  test('without its WAL every process of several rejects requests', async () => {
+  test('whose WAL is removed rejects requests in each of its processes', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { pay, ready, address, child, ended } = await startAt(place)
     for (let i = 0; i < 10; i++) expect((await pay()).status).toBe(200)
@@ -94,7 +94,7 @@ describe('removing files of a running service:', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 10 })
   })
 
-  test('without its WAL an idle service saves its writes soon, and no command writes to another WAL', async () => {
+  test('whose WAL is removed while idle saves earlier writes, and commands fail instead of writing to another WAL', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
     const ids: string[] = []
@@ -112,7 +112,7 @@ describe('removing files of a running service:', () => {
     expect(await payoutsAfterCrash(place, service)).toBe(demoPayouts + 10)
   })
 
-  test('without its shared-memory index the service keeps a command’s deposit, even after a clean shutdown', async () => {
+  test('whose shared-memory index is removed keeps a deposit made by a command, even after a clean shutdown', async () => {
     const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)
@@ -142,25 +142,22 @@ describe('removing files of a running service:', () => {
         renameSync(`${file}.copy`, file)
       },
     ],
-  ])(
-    'with its database file %s the service acknowledges nothing, even after the file is restored',
-    async (fate, remove) => {
-      const place = await createDemoInstallation()
-      const service = await startAt(place)
+  ])('whose database file is %s acknowledges no more writes, even after the file is restored', async (fate, remove) => {
+    const place = await createDemoInstallation()
+    const service = await startAt(place)
 
-      const paid = await payUntilRefused(service.pay, () => remove(place.file))
+    const paid = await payUntilRefused(service.pay, () => remove(place.file))
 
-      expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
-      expect(paid.acknowledged).toBeGreaterThan(0)
-      expect(await service.ready()).toEqual([
-        503,
-        `The database file was ${fate} while the service had it open. Nothing is read or stored until the service is restarted.`,
-      ])
-      if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
-      expect((await service.pay()).status).toBe(503)
-      if (fate === 'removed') {
-        expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
-      }
-    },
-  )
+    expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
+    expect(paid.acknowledged).toBeGreaterThan(0)
+    expect(await service.ready()).toEqual([
+      503,
+      `The database file was ${fate} while the service had it open. Nothing is read or stored until the service is restarted.`,
+    ])
+    if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
+    expect((await service.pay()).status).toBe(503)
+    if (fate === 'removed') {
+      expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+    }
+  })
 })

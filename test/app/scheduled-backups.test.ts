@@ -50,7 +50,7 @@ const numbersIn = (folder: string) => listBackups(folder, '/somewhere/payouts.sq
 
 describe('the backup schedule', () => {
   test.each([['1'], ['2']])(
-    'keeps the configured number of restorable backups and leaves other files alone, with WORKERS=%s',
+    'with WORKERS=%s keeps the configured number of restorable backups and does not touch other files',
     async (workers) => {
       const { place, folder } = await scheduledPlace({ WORKERS: workers })
       mkdirSync(folder)
@@ -75,7 +75,7 @@ describe('the backup schedule', () => {
     },
   )
 
-  test('logs why a backup fails, continues to serve requests, and succeeds later', async () => {
+  test('logs why a backup failed, does not affect requests, and makes a backup once the cause is removed', async () => {
     const { place, folder } = await scheduledPlace()
     // A file instead of a folder.
     writeFileSync(folder, '')
@@ -91,7 +91,7 @@ describe('the backup schedule', () => {
     await expect.poll(log, patience).toContain('backup created')
   })
 
-  test('continues without a backup while the disk is full, and leaves no partial one', async ({ skip }) => {
+  test('leaves no partial file while the disk is full, and makes a backup once there is space', async ({ skip }) => {
     const { folder } = await createEmptyInstallation()
     const disk = smallDisk(folder)
     onTestFinished(() => void disk.remove())
@@ -109,7 +109,7 @@ describe('the backup schedule', () => {
     await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
   })
 
-  test('aborts a backup that takes too long, logs it, and starts the next', async () => {
+  test('aborts a backup that takes too long, logs the failure, and starts the next backup', async () => {
     const { place, folder } = await scheduledPlace()
     mkdirSync(folder)
     const logged: unknown[] = []
@@ -126,7 +126,7 @@ describe('the backup schedule', () => {
     )
   })
 
-  test('ends with the service during a backup, and leaves no partial one', async () => {
+  test('leaves no partial file when the service stops during a backup', async () => {
     const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '1d' })
     mkdirSync(folder)
     const begun = new Promise((resolve) => watch(folder, resolve).unref())
@@ -142,7 +142,7 @@ describe('the backup schedule', () => {
     await expect.poll(() => numbersIn(folder).length, patience).toBe(1)
   })
 
-  test('is rejected without an interval', () => {
+  test('is rejected if its interval or the number of backups to keep is invalid', () => {
     const at = (environment: Record<string, string>) => () => readConfig({ BACKUP_DIR: '/var/backups', ...environment })
     for (const BACKUP_EVERY of ['often', '0h', '6', '25d', '1.5h']) {
       expect(at({ BACKUP_EVERY })).toThrow('BACKUP_EVERY must be a whole number with s, m, h or d')
@@ -184,7 +184,7 @@ test('scheduled backups are ordered by number, not by time', async () => {
   expect(listUnfinishedBackups(folder, path)).toEqual([`${second}.123.partial`])
 })
 
-test('doctor reports backups that are missing, old or unreadable', async () => {
+test('doctor reports a backup folder that is missing, empty, or without a recent backup', async () => {
   const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '6h' })
   const look = async () => {
     const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]

@@ -21,7 +21,7 @@ import {
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
 describe('npm start', () => {
-  test('makes a database with the demo merchant and prints a curl line that works when pasted', async () => {
+  test('creates a database with the demo merchant, and prints a curl command that works when pasted', async () => {
     const { greeting } = await startService(await createEmptyInstallation())
 
     const line = greeting.split('\n').find((text) => text.trim().startsWith('curl')) ?? ''
@@ -33,7 +33,7 @@ describe('npm start', () => {
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
   })
 
-  test('prints where GraphQL is, with GraphiQL for a browser', async () => {
+  test('prints the URL of GraphQL, which serves GraphiQL to a browser', async () => {
     const { greeting, address } = await startService(await createDemoInstallation())
     expect(greeting).toContain(`  GraphQL  ${address}/graphql (GraphiQL, in a browser)\n`)
     const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
@@ -55,7 +55,7 @@ describe('npm start', () => {
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(
-    'names the variable to change if it cannot listen, with %o',
+    'says which variable to change when the port is in use, with %o',
     async (environment) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -68,7 +68,7 @@ describe('npm start', () => {
     },
   )
 
-  test('serves the README’s requests', async () => {
+  test('answers the requests that the README shows', async () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
@@ -113,7 +113,7 @@ describe('npm start', () => {
 
   // The URL is stored in the database, so the port does not matter.
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
-    'sends the demo’s webhooks to itself, even after a restart on another port, with %o',
+    'delivers the demo’s webhooks to its own URL, even after a restart on another port, with %o',
     async (environment) => {
       const place = await createEmptyInstallation(environment)
       for (const count of [1, 2]) {
@@ -136,14 +136,14 @@ describe('npm start', () => {
     },
   )
 
-  test('adds no demo to a database with merchants', async () => {
+  test('adds no demo to a database that already has merchants', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'merchant', 'create', 'Someone')
     const { address } = await startService(place)
     expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
   })
 
-  test('in live mode has no demo, and GraphQL for programs only', async () => {
+  test('in live mode creates no demo and serves no GraphiQL', async () => {
     const place = await createLiveInstallation()
     const { address, greeting } = await startService(place)
     expect(greeting).toContain(`  GraphQL  ${address}/graphql\n`)
@@ -182,7 +182,7 @@ describe('npm start', () => {
     )
   })
 
-  test('warns about the demo key if HOST admits other machines, in the log too', async () => {
+  test('warns on the console and in the log that the demo key is public if HOST admits other machines', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
@@ -190,7 +190,7 @@ describe('npm start', () => {
     expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([true, true])
   })
 
-  test('writes only JSON lines to standard output, without keys and account numbers, and ends on SIGTERM', async () => {
+  test('writes only JSON lines to standard output, without API keys and account numbers', async () => {
     const { child, ended, address, greeting } = await startService(await createDemoInstallation())
     await fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body: JSON.stringify(payoutBody) })
     await fetch(`${address}/api/wallets/${payoutBody.account_number}?account_number=${payoutBody.account_number}`, {
@@ -217,7 +217,7 @@ describe('npm start', () => {
     expect(stdout).not.toContain(payoutBody.account_number)
   })
 
-  test('serves requests and shuts down although its log cannot be written', async () => {
+  test('serves requests and shuts down even if the log cannot be written', async () => {
     const place = await createDemoInstallation()
     const { address, child, ended } = await startService(place, openSync('/dev/full', 'w'))
     for (let i = 0; i < 50; i++) {

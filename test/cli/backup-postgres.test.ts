@@ -70,7 +70,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     return json() as { balanced: boolean; chain: { root: string; events: number } }
   }
 
-  test('by the owner of the database are complete, and restore the same books and seals', async () => {
+  test('that the database owner makes are complete, and restore the same books and seals', async () => {
     const place = await filledPlace()
     const file = join(place.folder, 'payouts.dump')
     const backup = await cli(place, 'backup', file)
@@ -107,7 +107,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
       'public.payouts has no of 26 rows',
     ],
     ['pg_dump is older than the server', 'echo "pg_dump (PostgreSQL) 9.6.24"', /pg_dump has version 9, older than the/],
-  ])('leave nothing behind if %s', async (_, tool, message) => {
+  ])('leave no file behind if %s', async (_, tool, message) => {
     const place = await filledPlace()
     const folder = join(place.folder, 'bin')
     mkdirSync(folder)
@@ -124,7 +124,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(readdirSync(place.folder)).toEqual(['bin'])
   })
 
-  test('are not written if a policy may hide rows', async () => {
+  test('are not written if a row-level security policy may hide rows', async () => {
     const place = await filledPlace()
     await asAdmin('alter policy one_merchant on payouts using (merchant_id is null)', place.name)
 
@@ -134,7 +134,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(readdirSync(place.folder)).toEqual([])
   })
 
-  test('are rejected by restore if the schema differs, which leaves the database empty', async () => {
+  test('are rejected by restore if their schema differs, and the database stays empty', async () => {
     const place = await filledPlace()
     await asAdmin('drop trigger transfers_no_delete on transfers; drop index payouts_by_idempotency_key', place.name)
     const file = join(place.folder, 'payouts.dump')
@@ -150,7 +150,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(await cli(other, 'restore', good)).toMatchObject({ code: 0 })
   })
 
-  test('are rejected by restore if the file is invalid or the database is not empty', async () => {
+  test('are rejected by restore if the file is missing or invalid, or with --replace', async () => {
     const place = await newPlace()
     const file = join(place.folder, 'payouts.dump')
     expect((await cli(place, 'restore', file)).stderr).toMatch(/The file \S+ does not exist/)
@@ -159,7 +159,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect((await cli(place, 'restore', file, '--replace')).stderr).toContain('--replace is for SQLite')
   })
 
-  test('are written by migrate --backup before any change', async () => {
+  test('are written by migrate --backup before it changes the database', async () => {
     const place = await newPlace()
     const client = new pg.Client(place.env.DATABASE_URL)
     await client.connect()
@@ -174,7 +174,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(existsSync(file)).toBe(true)
   })
 
-  test('are scheduled by BACKUP_DIR, once for all processes, and checked by doctor', async () => {
+  test('are made on one schedule for all processes when BACKUP_DIR is set, and doctor checks them', async () => {
     const place = await filledPlace({ BACKUP_EVERY: '1s', BACKUP_KEEP: '2', WORKERS: '2', PORT: '0' })
     const folder = join(place.folder, 'backups')
     mkdirSync(folder)
@@ -204,7 +204,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
 })
 
 describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => {
-  test('explains what to install if pg_dump is missing', async () => {
+  test('fails if pg_dump is missing, and says what to install', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     vi.stubEnv('PATH', '/nowhere')

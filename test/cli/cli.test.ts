@@ -21,9 +21,9 @@ type Merchant = { id: string; name: string; apiKey: string }
 const evmKey = sandboxExtendedPublicKeys.evm
 const accountKey = junkRoot.derive(`m/44'/60'/7'`).publicExtendedKey
 
-describe('the operator’s commands', () => {
+describe('the operator’s command line', () => {
   // All other commands run in this process, which is faster.
-  test('print and exit as a shell expects', async () => {
+  test('prints results to stdout and errors to stderr, and exits with 0, 1 or 2', async () => {
     const place = await createEmptyInstallation()
     const done = await cliProcess(place, 'merchant', 'create', 'Acme', '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
@@ -40,7 +40,7 @@ describe('the operator’s commands', () => {
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL must be') })
   })
 
-  test('serve a merchant from registration to a settled payout while a server runs', async () => {
+  test('creates a merchant and a customer, credits a deposit, settles a payout and rotates keys while a server runs', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const merchant = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
@@ -114,7 +114,7 @@ describe('the operator’s commands', () => {
     expect((await fetch(`${address}/api/customers`, { headers: { 'x-api-key': apiKey } })).status).toBe(200)
   })
 
-  test('set rates, fees and assets, and reject invalid ones', async () => {
+  test('sets rates, fees and assets, and rejects invalid ones', async () => {
     const place = await createEmptyInstallation()
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1600.50', '--json')).json()).toMatchObject({
       rate: '1600.5',
@@ -152,7 +152,7 @@ describe('the operator’s commands', () => {
     expect(added.json()).toMatchObject({ note: expect.stringContaining('go to NGN and ZAR only') })
   })
 
-  test('ask for confirmation of an implausible rate and a zero fee, and name scheduled successors', async () => {
+  test('requires --force for an implausible rate and --flat for a zero fee, and reports later scheduled rates', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
     const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
@@ -179,7 +179,7 @@ describe('the operator’s commands', () => {
     })
   })
 
-  test('list payouts, wallets and customers of one merchant, with filters and pages', async () => {
+  test('lists payouts, wallets and customers of one merchant, with filters and pages', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'demo')
     type Row = { id: string; customerId: string | null; walletId: string; recipientCurrency: string }
@@ -225,7 +225,7 @@ describe('the operator’s commands', () => {
     expect((await list('payout', 'list', '--customer', customerId ?? '')).total).toBeGreaterThan(0)
   })
 
-  test('take the mode from the database, and reject another MODE', async () => {
+  test('uses the mode of the database if MODE is not set, and rejects a different MODE', async () => {
     const place = await createLiveInstallation()
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     // An empty variable is an absent one.
@@ -238,7 +238,7 @@ describe('the operator’s commands', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
-  test('take deposit addresses from keys and a pool, and in live mode only from these', async () => {
+  test('registers extended keys and address pools, the only sources of deposit addresses in live mode', async () => {
     const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
@@ -275,7 +275,7 @@ describe('the operator’s commands', () => {
     ).toContain('private key')
   })
 
-  test('fill generates data that passes the audit, and the same data for the same seed', async () => {
+  test('generates data by fill that passes the audit and depends only on the seed', async () => {
     const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
@@ -289,7 +289,7 @@ describe('the operator’s commands', () => {
     expect(await wallets(other)).toEqual(await wallets(place))
   })
 
-  test('audit fails if the books were tampered with', async () => {
+  test('exits with 1 from audit if the books were tampered with', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'demo')
     const database = new Sqlite(place.file)
@@ -300,7 +300,7 @@ describe('the operator’s commands', () => {
     expect(audit.json()).toMatchObject({ balanced: false })
   })
 
-  test('backup copies a database in use to a file that is usable and balances, and never overwrites a file', async () => {
+  test('copies a database in use to a valid backup that balances, and never overwrites a file', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const pay = () =>
@@ -326,7 +326,7 @@ describe('the operator’s commands', () => {
     expect(second.stderr).toContain('exists already')
   })
 
-  test('require an existing database, except migrate', async () => {
+  test('requires an existing database, except for migrate', async () => {
     const place = await createEmptyInstallation()
     // A mistyped URL must not look like an empty database whose books balance.
     expect((await cli(place, 'audit')).stderr).toContain('does not exist')

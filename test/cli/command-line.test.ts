@@ -71,7 +71,7 @@ describe('help', () => {
     ])
   })
 
-  test('of all commands fits 80 columns', async () => {
+  test('for every command fits into 80 columns', async () => {
     for (const name of Object.keys(commands)) {
       const { stdout } = await run(...name.split(' '), '--help')
       const long = stdout.split('\n').filter((line) => line.length > 80)

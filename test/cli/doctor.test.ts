@@ -131,7 +131,7 @@ const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advic
 ]
 
 describe.each(everyEngine)('doctor on %s', (engine) => {
-  test('reports no fault of a healthy installation, and changes nothing', async () => {
+  test('performs every check and reports no fault on a healthy installation', async () => {
     const { look } = await startInstallation(engine)
 
     const diagnoses = await look()
@@ -140,7 +140,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
     expect(diagnoses.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
   })
 
-  test('reports no fault of a webhook endpoint that its owner disabled', async () => {
+  test('reports no fault for a webhook endpoint that was disabled by request', async () => {
     const { spoil, look } = await startInstallation(engine)
     await spoil(`update webhook_endpoints set status = 'disabled', disabled_reason = 'by_request'`)
 
@@ -148,7 +148,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
   })
 
   test.each(spoilt)(
-    'reports the check %s as a %s, and no other fault',
+    'reports the failed check "%s" as a %s, and no other check',
     async (check, state, { sql, environment, laterMs }, advice) => {
       const { spoil, look } = await startInstallation(engine)
       if (sql !== undefined) await spoil(sql)
@@ -165,7 +165,7 @@ describe('doctor on a SQLite file', () => {
     ['permissions', (path) => chmodSync(path, 0o644), /^chmod 600 .*payouts\.sqlite /],
     ['disk', (path) => truncateSync(path, 2 * freeBytes(path)), /Make room/],
     ['journal_mode', leaveWriteAheadLog, /next start/],
-  ])('reports a fault of %s', async (check, spoil, advice) => {
+  ])('warns if the check of %s fails, and exits with 0', async (check, spoil, advice) => {
     const place = await createLiveInstallation()
     spoil(place.file)
 
@@ -177,7 +177,7 @@ describe('doctor on a SQLite file', () => {
     expect(code).toBe(0)
   })
 
-  test('reports no fault of the demo, and leaves nothing behind', async () => {
+  test('reports no fault in the demo, and leaves no files behind', async () => {
     const place = await createDemoInstallation()
     const names = readdirSync(place.folder)
 
@@ -189,7 +189,7 @@ describe('doctor on a SQLite file', () => {
     expect(bad((await cli(place, 'doctor', '--json')).json() as Diagnosis[])).toMatchObject([{ check: 'secrets' }])
   })
 
-  test('fails without a database, and creates none', async () => {
+  test('fails if the database does not exist, and does not create one', async () => {
     const place = await createEmptyInstallation()
 
     const { code, json } = await cli(place, 'doctor', '--json')
@@ -211,7 +211,7 @@ function leaveWriteAheadLog(path: string): void {
 }
 
 describePostgres('doctor on a PostgreSQL server', {}, () => {
-  test('reports settings of the server that lose commits', async () => {
+  test('reports server settings that can lose commits', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
 
@@ -225,7 +225,7 @@ describePostgres('doctor on a PostgreSQL server', {}, () => {
     )
   })
 
-  test('reports too many connections and an unreachable server', async () => {
+  test('reports a pool that exceeds the server’s connection limit, and an unreachable server', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
     const lookAt = (url: string) => diagnose(readConfig({ DATABASE_URL: url }), Date.now())

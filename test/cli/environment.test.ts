@@ -4,7 +4,7 @@ import { databaseName } from '../../src/database/engines.ts'
 import { startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
-test('a command prints its environment on standard error, except with --json', async () => {
+test('a command prints its mode and database to standard error, except with --json', async () => {
   const place = await createDemoInstallation()
   const listing = await cli(place, 'merchant', 'list')
   expect(listing).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
@@ -12,7 +12,7 @@ test('a command prints its environment on standard error, except with --json', a
   expect((await cli(place, 'doctor')).environment).toBe(`sqlite:${place.file}\n`)
 })
 
-test('the printed name of a database has no password', () => {
+test('the printed name of a database contains no password', () => {
   const url = 'postgres://payouts:secret@db.example:6432,other.example/payouts?pool=3'
   expect(databaseName(url)).toBe('postgres://db.example:6432/payouts, other.example:5432/payouts')
 })

@@ -76,7 +76,7 @@ async function receiver(answers: number[] = []) {
 const sequencesOf = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body).sequence)
 
 describe.each(everyEngine)('events tail on %s', (engine) => {
-  test('prints the events from a sequence on, inclusive, and then new ones until it is stopped (ruling 81)', async () => {
+  test('prints the events from the given sequence on, inclusive, and then new events until stopped (ruling 81)', async () => {
     const place = await placeOn(engine)
     await cli(place, 'trigger', 'wallet.created')
     const { sequence: latest } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
@@ -97,7 +97,7 @@ describe.each(everyEngine)('events tail on %s', (engine) => {
 })
 
 describe('events tail', () => {
-  test('prints one line for each event of the given types without --json', async () => {
+  test('without --json prints one line for each event of the given types', async () => {
     const place = await createDemoInstallation()
     const tail = going(place, 'events', 'tail', '--types', 'customer.updated, wallet.created')
     await cli(place, 'trigger', 'customer.updated')
@@ -110,7 +110,7 @@ describe('events tail', () => {
     expect(await tail.end()).toBe(0)
   })
 
-  test('rejects an unknown event, and a missing merchant if there are several', async () => {
+  test('rejects an invalid --from, an unknown event type, and a missing --merchant if there are several merchants', async () => {
     const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const tail = going(place, 'events', 'tail', ...args)
@@ -126,7 +126,7 @@ describe('events tail', () => {
   test.each<[string, (child: ChildProcess) => void]>([
     ['Ctrl-C', (child) => child.kill('SIGINT')],
     ['a closed output pipe', (child) => child.stdout?.destroy()],
-  ])('exits with 0 on %s', async (_, end) => {
+  ])('exits with code 0 on %s', async (_, end) => {
     const place = await createDemoInstallation()
     const child = spawn(process.execPath, ['src/cli/cli.ts', 'events', 'tail', '--from', '1', '--json'], {
       cwd: resolve(import.meta.dirname, '../..'),
@@ -154,7 +154,7 @@ describe('events tail', () => {
 })
 
 describe.each(everyEngine)('listen on %s', (engine) => {
-  test('posts signed events in order, retries until a success, and resumes at its position', async () => {
+  test('posts signed events in order, retries each until it succeeds, and resumes from a given position', async () => {
     const place = await placeOn(engine)
     const { sequence: first } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
       sequence: number
@@ -193,7 +193,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
 })
 
 describe('listen', () => {
-  test('waits for an unreachable receiver, and reports the next event when it is stopped', async () => {
+  test('keeps trying an unreachable receiver, and when stopped prints the position to continue from', async () => {
     const place = await createDemoInstallation()
     const { sequence } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as { sequence: number }
     const nowhere = 'http://127.0.0.1:9/'
@@ -204,7 +204,7 @@ describe('listen', () => {
     expect(listening.lines().at(-1)).toBe(`Continue with --from ${sequence}`)
   })
 
-  test('accepts only URLs permitted for webhooks, and only a valid secret', async () => {
+  test('rejects a URL that is not allowed for webhooks, and an invalid secret', async () => {
     const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const listening = going(place, 'listen', ...args)
@@ -225,7 +225,7 @@ describe('listen', () => {
 })
 
 describe.each(everyEngine)('trigger on %s', (engine) => {
-  test('triggers each type of event by the real operation', async () => {
+  test('records an event of each type by performing the real operation', async () => {
     const app = await startApp(engine)
     const createdTypes: string[] = []
     for (const type of eventTypes) {
@@ -261,7 +261,7 @@ async function trigger(app: App, type: string): Promise<Said> {
 }
 
 describe('trigger', () => {
-  test('rejects an unknown type, a type that it cannot trigger, and live mode', async () => {
+  test('rejects an unknown event type, an event type that it cannot cause, and live mode', async () => {
     const place = await createDemoInstallation()
     const refusal = async (type: string, at = place) => {
       const { code, stderr } = await cli(at, 'trigger', type)

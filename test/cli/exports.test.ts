@@ -22,7 +22,7 @@ async function spoiltPlace(sql: string): Promise<TestInstallation> {
 }
 
 describe('export', () => {
-  test('writes a file that appears when it is complete, and reports its contents', async () => {
+  test('creates its file only when the content is complete, and reports the line count and closing balances', async () => {
     const place = await createDemoInstallation()
     const file = join(place.folder, 'payouts.csv')
     const to = new Date(Date.now() + 1_000).toISOString()
@@ -39,7 +39,7 @@ describe('export', () => {
     expect((await cli(place, 'export', 'payouts', '--to', to)).stdout).toBe(text)
   })
 
-  test('never overwrites a file, and explains invalid options', async () => {
+  test('never overwrites a file, and says which options are invalid', async () => {
     const place = await createDemoInstallation()
     const ask = async (...words: string[]) => {
       const { code, stderr } = await cli(place, 'export', ...words)
@@ -63,7 +63,7 @@ describe('export', () => {
       'update transfers set fee = fee + 1 where id = (select transfer_id from payouts where sequence = 2)',
       'and not',
     ],
-  ])('of %s fails, and leaves no file, after %s', async (kind, sql, said) => {
+  ])('of %s fails and leaves no file after the tampering "%s"', async (kind, sql, said) => {
     const place = await spoiltPlace(sql)
     const file = join(place.folder, 'export.csv')
     const { code, stderr } = await cli(place, 'export', kind, '--out', file)
@@ -71,7 +71,7 @@ describe('export', () => {
     expect(readdirSync(place.folder).filter((name) => name.startsWith('export.csv'))).toEqual([])
   })
 
-  test('of a statement fails after one of its lines was changed', async () => {
+  test('of a statement fails if one of its transfers was changed in the database', async () => {
     const place = await spoiltPlace(
       `update transfers set balance_after = balance_after + 1 where id = (${firstDeposit})`,
     )

@@ -33,7 +33,7 @@ async function oldPlace() {
   return place
 }
 
-test('migrate first explains its changes of a database in use, and how to back it up', async () => {
+test('migrate explains its changes to an existing database, and how to back up the database first', async () => {
   const place = await oldPlace()
   const { code, stderr } = await cli(place, 'migrate')
 
@@ -46,13 +46,13 @@ test('migrate first explains its changes of a database in use, and how to back i
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('any other command reports that a database needs a migration', async () => {
+test('any other command that migrates a database also explains how to go back', async () => {
   const place = await oldPlace()
 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
-test('migrate --backup copies a database before it migrates it, and also without pending migrations', async () => {
+test('migrate --backup copies the database before migrating, and also if no migration is pending', async () => {
   const place = await oldPlace()
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
@@ -81,14 +81,14 @@ test('migrate --backup changes nothing if the copy fails', async () => {
   expect(existsSync(missing)).toBe(false)
 })
 
-test('migrate creates a new database silently', async () => {
+test('migrate prints nothing when it creates a new database', async () => {
   const place = await createEmptyInstallation()
 
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
 describePostgres('migrate of a PostgreSQL database', {}, () => {
-  test('explains the same, and changes nothing if pg_dump fails', async () => {
+  test('explains its changes, and with --backup changes nothing if pg_dump is missing', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     corruptPostgresDatabase(url)
     onTestFinished(remove)

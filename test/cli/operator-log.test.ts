@@ -32,7 +32,7 @@ describe.each(everyEngine)('the operator log of commands on %s', (engine) => {
   })
 })
 
-test('console prints its link, serves it, and stops', async () => {
+test('the console command prints its link, serves the console there, and ends when it is interrupted', async () => {
   const place = await createDemoInstallation()
   const ending = new AbortController()
   const output: string[] = []
@@ -53,7 +53,7 @@ test('console prints its link, serves it, and stops', async () => {
   expect(JSON.parse(String(output[1]))).toEqual({ ended: null })
 })
 
-test('console stops by itself when its session is over', async () => {
+test('the console command ends by itself after too many requests with a wrong link', async () => {
   const place = await createDemoInstallation()
   const output: string[] = []
   const print = (text: string) => output.push(text)

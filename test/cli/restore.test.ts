@@ -62,7 +62,7 @@ function readRow(path: string, sql: string): Record<string, unknown> {
 const payouts = (path: string) => readRow(path, 'select count(*) as count from payouts').count
 
 describe('restore', () => {
-  test('copies a backup to a new database that only its owner can read, and keeps the backup', async () => {
+  test('copies a backup to a new database that only its owner can read, and does not delete the backup', async () => {
     const { place, backup } = await demoBackup()
 
     const restored = await cli(place, 'restore', backup, '--json')
@@ -74,7 +74,7 @@ describe('restore', () => {
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
-  test('replaces a database only with --replace, and keeps the old one', async () => {
+  test('replaces a database only with --replace, and keeps the old database under another name', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'merchant', 'create', 'Of before')
     const before = readFileSync(place.file)
@@ -89,7 +89,7 @@ describe('restore', () => {
     expect(payouts(place.file)).toBe(6)
   })
 
-  test('rejects a database in use by a service, and one with the WAL of a killed service', async () => {
+  test('does not replace a database that a service has open, or that has the WAL of a killed service', async () => {
     const { place, backup } = await demoBackup()
     const { child } = await startService(place)
 
@@ -107,7 +107,7 @@ describe('restore', () => {
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
   })
 
-  test('names the console that uses the database', async () => {
+  test('fails while a console uses the database, and says which process that is', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const console = spawn(process.execPath, [program, 'console'], {
@@ -166,7 +166,7 @@ describe('restore', () => {
       'trigger stop on payouts is not part of the schema',
     ],
     ['is in use', (backup) => writeFileSync(`${backup}-wal`, ''), 'is a database in use'],
-  ])('rejects a backup that %s, and changes nothing', async (what, spoilt, message) => {
+  ])('rejects a backup that %s, and leaves the database unchanged', async (what, spoilt, message) => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const before = readFileSync(place.file)
@@ -185,7 +185,7 @@ describe('restore', () => {
     expect(readFileSync(place.file)).toEqual(before)
   })
 
-  test('rejects a sandbox backup for live mode, the database itself, and a missing folder', async () => {
+  test('rejects a sandbox backup in live mode, the database itself as the backup, and a missing database folder', async () => {
     const { backup } = await demoBackup()
     const live = await createLiveInstallation()
     expect((await cli(live, 'restore', backup, '--replace')).stderr).toContain('is of MODE=sandbox, not live')
@@ -204,22 +204,25 @@ describe('restore', () => {
     expect(await cli(place, 'documents', 'list')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test.each([1, 2, 3, 5, 8, 13])('leaves no partial file when it is killed at change number %i', async (last) => {
-    const { place, backup } = await demoBackup()
-    await cli(place, 'merchant', 'create', 'Of before')
+  test.each([1, 2, 3, 5, 8, 13])(
+    'killed at file change %i leaves a complete database, and the next restore removes partial files',
+    async (last) => {
+      const { place, backup } = await demoBackup()
+      await cli(place, 'merchant', 'create', 'Of before')
 
-    await killedAtChange(place, backup, last)
+      await killedAtChange(place, backup, last)
 
-    // Either the complete old file or the complete new one.
-    const { json } = await cli(place, 'audit', '--json')
-    expect(json()).toMatchObject({ balanced: true })
-    expect([0, 6]).toContain(payouts(place.file))
-    // The next restore succeeds and removes leftovers.
-    expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
-    expect(payouts(place.file)).toBe(6)
-    expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
-    expect(existsSync(backup)).toBe(true)
-  })
+      // Either the complete old file or the complete new one.
+      const { json } = await cli(place, 'audit', '--json')
+      expect(json()).toMatchObject({ balanced: true })
+      expect([0, 6]).toContain(payouts(place.file))
+      // The next restore succeeds and removes leftovers.
+      expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
+      expect(payouts(place.file)).toBe(6)
+      expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
+      expect(existsSync(backup)).toBe(true)
+    },
+  )
 })
 
 function anothersDatabase(backup: string): void {

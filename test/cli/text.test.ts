@@ -40,7 +40,7 @@ describe('a list on a terminal', () => {
     expect(plain.filter((line) => stringWidth(line) > width)).toEqual([])
   })
 
-  test('keeps the most important columns, shortens names visibly, and names the columns that it leaves out', () => {
+  test('keeps the most important columns, shortens long names, and lists the omitted columns', () => {
     const plain = stripVTControlCharacters(onTerminal(payouts, 80, payoutColumns))
     expect(plain).toContain('transaction  status     created            asset        amount  recipient\n')
     expect(plain).toContain('ZK5J3GR7KE   COMPLETED  2026-11-23 06:53Z  USDC   1,234,567.50  Ada Obi\n')

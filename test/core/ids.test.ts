@@ -18,14 +18,14 @@ function expectStrictlyRising(ids: readonly string[]): void {
 }
 
 describe('an id', () => {
-  test('an id is a UUIDv7 that begins with its millisecond', () => {
+  test('is a UUIDv7 that begins with its time in milliseconds', () => {
     const ids = idsAt([nowMs, nowMs + 1, nowMs + 1, 2 ** 47])
 
     for (const id of ids) expect(id).toMatch(form)
     expect(ids.map(millisecondOf)).toEqual([nowMs, nowMs + 1, nowMs + 1, 2 ** 47])
   })
 
-  test('an id is parsed in upper and lower case', () => {
+  test('is parsed in upper and lower case, and any other text is rejected', () => {
     const [id] = idsAt([nowMs]) as [string]
 
     expect(parseUuid(id)).toBe(id)
@@ -36,8 +36,8 @@ describe('an id', () => {
   })
 })
 
-describe('ids increase strictly', () => {
-  test('ids increase within one millisecond, also beyond the capacity of its counter', () => {
+describe('the ids of one generator', () => {
+  test('increase within one millisecond, even beyond the capacity of the counter', () => {
     const ids = idsAt(Array(20_000).fill(nowMs))
 
     expectStrictlyRising(ids)
@@ -46,18 +46,18 @@ describe('ids increase strictly', () => {
     expect(millisecondOf(ids.at(-1) as string) - nowMs).toBeLessThan(10)
   })
 
-  test('ids increase across milliseconds that earlier ids borrowed', () => {
+  test('increase in milliseconds that earlier ids have already used', () => {
     expectStrictlyRising(idsAt([...Array(10_000).fill(nowMs), nowMs + 1, nowMs + 1, nowMs + 2, nowMs + 3, nowMs + 9]))
   })
 
-  test('ids increase when the clock steps back', () => {
+  test('increase when the clock steps back', () => {
     const ids = idsAt([nowMs, nowMs - 1, nowMs - 3_600_000, 0, nowMs, nowMs + 1])
 
     expectStrictlyRising(ids)
     expect(ids.map(millisecondOf)).toEqual([nowMs, nowMs, nowMs, nowMs, nowMs, nowMs + 1])
   })
 
-  test('ids increase for any sequence of clock readings', () => {
+  test('increase for any sequence of clock readings', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: nowMs - 20, max: nowMs + 20 }), { minLength: 2, maxLength: 500 }),
@@ -67,7 +67,7 @@ describe('ids increase strictly', () => {
   })
 })
 
-test('ids of independent sources are unique', () => {
+test('ids of independent generators are unique', () => {
   const ids = Array.from({ length: 200 }, () => idsAt(Array(500).fill(nowMs))).flat()
 
   expect(new Set(ids).size).toBe(100_000)
@@ -85,14 +85,14 @@ test('the random part of ids is uniform over all its bits', () => {
 })
 
 describe('the monotonic clock', () => {
-  test('the monotonic clock advances with its source and stands while the source is behind', () => {
+  test('advances with the system clock, and does not go back when the system clock does', () => {
     const times = [5, 7, 6, 0, 7, 8, 3]
     const steady = createRecordClock(() => times.shift() as number)
 
     expect([1, 2, 3, 4, 5, 6, 7].map(() => steady())).toEqual([5, 7, 7, 7, 7, 8, 8])
   })
 
-  test('the monotonic clock reads the system clock by default', () => {
+  test('reads the system clock by default', () => {
     const before = Date.now()
     const read = createRecordClock()()
 

@@ -59,7 +59,7 @@ describe('messages of input validation', () => {
   beforeEach(() => void z.config({ customError: () => 'zod speaks' }))
   afterEach(() => void z.config({ customError: undefined }))
 
-  test("no validation message is zod's own, for any value in any field", async () => {
+  test("are never zod's default texts, for any value in any field", async () => {
     const inputs = await everyInput()
     expect(inputs.length).toBeGreaterThan(25)
     const messages = new Set<string>()
@@ -90,18 +90,18 @@ test.each([
   ],
   ['a whole number', z.int(), 0.5, 'must be a whole number'],
   ['a day', z.iso.date(), 'x', 'must be a day in ISO 8601, such as 1990-01-31'],
-])("the message for %s is the service's own", (_, schema, value, message) => {
+])("the validation error for %s has a message of this project instead of zod's", (_, schema, value, message) => {
   expect(findFieldErrors(z.object({ field: schema }), { field: value })).toMatchObject([{ message }])
 })
 
-test('an empty page or limit selects the default (ruling 20)', () => {
+test('an empty page or limit parameter selects the default (ruling 20)', () => {
   expect(parseInput(z.object({ page: page(), limit: limit(20) }), { page: '', limit: '' })).toEqual({
     page: 1,
     limit: 20,
   })
 })
 
-test('free text is put on one line, and other control characters are rejected (ruling 21)', () => {
+test('line breaks in free text become spaces, and other control characters are rejected (ruling 21)', () => {
   const read = (text: string) => parseInput(z.object({ text: freeText(20) }), { text }).text
   expect(['a\nb', 'a\r\nb', 'a\tb', 'a\rb', ' a b\n'].map(read)).toEqual(Array(5).fill('a b'))
   expect(['a\n\nb', 'a\n\r\nb'].map(read)).toEqual(['a  b', 'a  b'])
@@ -120,7 +120,7 @@ test('free text is put on one line, and other control characters are rejected (r
 
 describe.each(everyEngine)('input on %s', (engine) => {
   test.each(everyApi)(
-    'ruling 21: line breaks in narration, description and label become spaces at %s',
+    'ruling 21: line breaks in narration, description and label become spaces through %s',
     async (door) => {
       const app = await startApp(engine)
       const { createWallet, createWalletPayoutMethod, createPayout } = apiClients[door]
@@ -147,7 +147,7 @@ describe.each(everyEngine)('input on %s', (engine) => {
     },
   )
 
-  test('ruling 20: ?page= and ?limit= select the default', async () => {
+  test('ruling 20: empty ?page= and ?limit= parameters select the default', async () => {
     const app = await startApp(engine)
     for (const [path, standard] of [
       ['/api/customers', 10],
@@ -179,7 +179,7 @@ describe.each(everyEngine)('input on %s', (engine) => {
     ['2400.5', '2400.50'],
     ['2400.05', '2400.05'],
     ['0', '0.00'],
-  ])('an expected income of %s is stored as %s through GraphQL, like every decimal', async (given, answered) => {
+  ])('an expected income of %s is returned as %s by GraphQL', async (given, answered) => {
     const app = await startApp(engine)
     const input = { ...sampleCustomer, customerType: 'INDIVIDUAL', expectedMonthlyIncome: given }
     const { data } = await app.graphql(

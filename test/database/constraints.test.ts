@@ -44,10 +44,10 @@ function codeOf(database: Sqlite.Database, statement: string): unknown {
   }
 }
 
-describe('append-only tables:', () => {
+describe('append-only tables', () => {
   const tables = ['transfers', 'rates', 'fees', 'payout_events']
 
-  test.each(tables)('%s reject UPDATE and DELETE', async (table) => {
+  test.each(tables)('such as %s reject UPDATE and DELETE', async (table) => {
     const { database } = await startBooks()
     const column = table === 'rates' ? 'rate' : table === 'fees' ? 'percent' : 'merchant_id'
     const before = database.prepare(`select * from ${table}`).all()
@@ -58,7 +58,7 @@ describe('append-only tables:', () => {
     expect(database.prepare(`select * from ${table}`).all()).toEqual(before)
   })
 
-  test.each(['rates', 'fees'])('%s can be cancelled once, without another change', async (table) => {
+  test.each(['rates', 'fees'])('such as %s can be cancelled once, without any other change', async (table) => {
     const { database } = await startBooks()
     const column = table === 'rates' ? 'rate' : 'percent'
 
@@ -68,7 +68,7 @@ describe('append-only tables:', () => {
     expect(() => database.exec(`update ${table} set cancelled_at = null`)).toThrow(`${table} are append-only`)
   })
 
-  test('the service cannot bypass the triggers by REPLACE', async () => {
+  test('reject INSERT OR REPLACE by the service', async () => {
     const { app, database } = await startBooks()
     const transfers = database.prepare('select * from transfers').all()
     const replaceAll = rawQuery(
@@ -158,14 +158,14 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-describe('checks', () => {
-  test.each(Object.entries(violations))('of %s refuse what contradicts them', async (_, statements) => {
+describe('CHECK constraints', () => {
+  test.each(Object.entries(violations))('of %s reject each statement that violates one', async (_, statements) => {
     const { database } = await startBooks()
 
     for (const statement of statements) expect(codeOf(database, statement)).toBe('SQLITE_CONSTRAINT_CHECK')
   })
 
-  test('are all looked at', async () => {
+  test('each have a statement in this test that violates only them', async () => {
     const { database } = await startBooks()
     const definitions = database
       .prepare(`select name, sql from sqlite_schema where type = 'table' and sql like '%check (%'`)
@@ -175,13 +175,13 @@ describe('checks', () => {
     expect(Object.fromEntries(Object.entries(violations).map(([name, { length }]) => [name, length]))).toEqual(count)
   })
 
-  test('a clearing account has no balance', async () => {
+  test('reject a balance of a clearing account', async () => {
     const { database } = await startBooks()
 
     expect(codeOf(database, `update accounts set kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
   })
 
-  test('types are strict', async () => {
+  test('are not needed for types, because STRICT tables reject a text or a fraction as a balance', async () => {
     const { database } = await startBooks()
 
     expect(codeOf(database, `update accounts set balance = 'much' where kind = 'wallet'`)).toBe(
@@ -193,10 +193,10 @@ describe('checks', () => {
   })
 })
 
-describe('uniqueness', () => {
+describe('a unique index', () => {
   test.each([
     ['a place in a list of payouts', 'payouts', { id: `'new'`, idempotency_key: 'null' }],
-    ['a payout of a key', 'payouts', { id: `'new'`, sequence: '99' }],
+    ['an idempotency key of a payout', 'payouts', { id: `'new'`, sequence: '99' }],
     ['a place in a list of customers', 'customers', { id: `'new'` }],
     ['a place in a list of wallets', 'wallets', { id: `'spare'`, owner_sequence: '99' }],
     ['a place in a list of an owner', 'wallets', { id: `'spare'`, sequence: '99' }],
@@ -205,8 +205,8 @@ describe('uniqueness', () => {
     ['a reference of a deposit', 'deposits', {}],
     ['a status of a payout', 'payout_events', {}],
     ['a place in a statement', 'transfers', { id: `'new'` }],
-    ['a method’s place', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
-  ])('%s is taken once', async (_, table, changes) => {
+    ['a place in a list of payout methods', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
+  ])('rejects a duplicate of %s', async (_, table, changes) => {
     const { database } = await startBooks()
     database.exec(`update payouts set idempotency_key = 'key'`)
 
@@ -217,25 +217,25 @@ describe('uniqueness', () => {
 describe('foreign keys', () => {
   const other = 'another merchant'
   test.each([
-    ['a wallet of its customer', `update wallets set customer_id = '${other}'`],
-    ['a wallet of its account', copyTo('wallets', { id: `'no account'`, sequence: '99', owner_sequence: '99' })],
-    ['a payout of its wallet', `update payouts set wallet_id = 'none'`],
-    ['a payout of its transfer', `update payouts set transfer_id = 'none'`],
-    ['a method of its customer', `update payout_methods set customer_id = '${other}'`],
-    ['an address of its wallet', `update wallet_addresses set wallet_id = 'none'`],
-    ['a deposit of its wallet', `update deposits set wallet_id = 'none'`],
-    ['a sequence of its merchant', `insert into sequences values ('${other}', 'payouts', 1, 0, null)`],
-    ['an account of its merchant', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0, 0, null)`],
-    ['a key of its merchant', `update api_keys set merchant_id = '${other}'`],
-    ['a transfer of its wallet', newTransfer({ wallet_id: `'none'` })],
-  ])('hold %s', async (_, statement) => {
+    ['the customer of a wallet', `update wallets set customer_id = '${other}'`],
+    ['the account of a wallet', copyTo('wallets', { id: `'no account'`, sequence: '99', owner_sequence: '99' })],
+    ['the wallet of a payout', `update payouts set wallet_id = 'none'`],
+    ['the transfer of a payout', `update payouts set transfer_id = 'none'`],
+    ['the customer of a payout method', `update payout_methods set customer_id = '${other}'`],
+    ['the wallet of an address', `update wallet_addresses set wallet_id = 'none'`],
+    ['the wallet of a deposit', `update deposits set wallet_id = 'none'`],
+    ['the merchant of a sequence', `insert into sequences values ('${other}', 'payouts', 1, 0, null)`],
+    ['the merchant of an account', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0, 0, null)`],
+    ['the merchant of an API key', `update api_keys set merchant_id = '${other}'`],
+    ['the wallet of a transfer', newTransfer({ wallet_id: `'none'` })],
+  ])('require that %s exists', async (_, statement) => {
     const { database } = await startBooks()
     const text = typeof statement === 'string' ? statement : statement(database)
 
     expect(codeOf(database, text)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
   })
 
-  test('lead to rows of the same merchant only', async () => {
+  test('do not accept a row of another merchant', async () => {
     const { app, database } = await startBooks()
     const { id } = await createMerchant(app.service, { name: 'Another' })
 

@@ -29,14 +29,14 @@ async function runTrials(engine: (typeof everyEngine)[number]) {
 }
 
 describe.each(everyEngine)('a new table without a customer scope, on %s,', (engine) => {
-  test('has no rows for a customer’s token, which cannot add any either', async () => {
+  test('shows no rows to a customer’s token, and rejects its inserts', async () => {
     const { asCustomer, left } = await runTrials(engine)
 
     expect(asCustomer).toEqual(nothing)
     expect(left).toBe(3)
   })
 
-  test('is as accessible to the merchant as any other', async () => {
+  test('is as accessible to the merchant as any other table', async () => {
     const { asMerchant } = await runTrials(engine)
 
     expect(asMerchant).toMatchObject({ selects: '3 rows', 'updates in a transaction': '3 rows' })
@@ -45,7 +45,7 @@ describe.each(everyEngine)('a new table without a customer scope, on %s,', (engi
 })
 
 test.skipIf(!everyEngine.includes('postgres'))(
-  'row-level security hides a new table from a customer for any query',
+  'row-level security gives a customer no access to a new table, for any SQL',
   async () => {
     const { url, merchantId, own } = await runTrials('postgres')
     const id = '00000000-0000-7000-8000-000000000001'

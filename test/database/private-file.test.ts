@@ -10,7 +10,7 @@ function createTarget() {
   return { folder, target: join(folder, 'export.csv') }
 }
 
-test('a new file has its name only after it was published', () => {
+test('a new file appears under its final name only when it is published', () => {
   const { folder, target } = createTarget()
   const file = startNewFile(target)
   writeFileSync(file.path, 'whole', { mode: 0o600 })

@@ -58,7 +58,7 @@ const keyRow = (result: unknown) => ({
   createdAt: '2026-01-01T00:00:00.000Z',
 })
 
-describe('parameters', () => {
+describe('query parameters', () => {
   const named = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
   test('are bound again at each execution', async () => {
@@ -78,7 +78,7 @@ describe('parameters', () => {
     expect(await named(db, { id: `' or '1' = '1` })).toBeNull()
   })
 
-  test('that are strings of digits stay strings', async () => {
+  test('stay strings if they consist of digits', async () => {
     const { db } = await startDatabase()
     const echo = queryOne((p: Params<{ given: string }>) =>
       selectFrom('merchants').select([
@@ -93,14 +93,14 @@ describe('parameters', () => {
     expect(await echo(db, { given: '007' })).toEqual({ given: '007', type: 'text', isEqual: 1n })
   })
 
-  test('that are missing throw an error with their name', async () => {
+  test('cause an error with their name if they have no value', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => named(db, {} as { id: string }))).rejects.toThrow('the query parameter id has no value')
     expect(await named(db, { id: idOf(1) })).toEqual({ name: 'Merchant 1' })
   })
 
-  test('may occur several times, alongside constants of the query', async () => {
+  test('may occur several times, and together with constants in the query', async () => {
     const { db } = await startDatabase()
     const between = query((p: Params<{ id: string; name: string }>) =>
       selectFrom('merchants')
@@ -115,7 +115,7 @@ describe('parameters', () => {
     expect(await between(db, { id: idOf(2), name: 'Merchant 3' })).toEqual([{ id: idOf(3), shout: "Merchant 3!7'" }])
   })
 
-  test('that are numbers are bound as integers', async () => {
+  test('are bound as integers if they are numbers', async () => {
     const { db } = await startDatabase()
     const quotient = queryOne((p: Params<{ number: number; divisor: number }>) =>
       selectFrom('merchants').select(sql<bigint>`${p.number} / ${p.divisor}`.as('quotient')),
@@ -126,7 +126,7 @@ describe('parameters', () => {
   })
 })
 
-describe('lists', () => {
+describe('a list parameter', () => {
   const among = query((p: Params<{ ids: readonly string[] }>) =>
     selectFrom('merchants').select('id').where('id', 'in', listParam(p.ids)).orderBy('id'),
   )
@@ -134,7 +134,7 @@ describe('lists', () => {
     selectFrom('assetCodes').select('code').where('minorUnitPlaces', 'in', listParam(p.numbers)).orderBy('code'),
   )
 
-  test.each([0, 1, 2, 1000])('of %i items', async (count) => {
+  test.each([0, 1, 2, 1000])('matches the rows of %i ids', async (count) => {
     const { db } = await startDatabase(5)
 
     const rows = await among(db, { ids: upTo(count).map(idOf) })
@@ -142,13 +142,13 @@ describe('lists', () => {
     expect(rows).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
   })
 
-  test('with no match, duplicates and quotes', async () => {
+  test('may contain duplicates, quotes and ids without a row', async () => {
     const { db } = await startDatabase()
 
     expect(await among(db, { ids: ['"', "'", '[', idOf(2), idOf(2), ''] })).toEqual([{ id: idOf(2) }])
   })
 
-  test('of numbers', async () => {
+  test('may contain numbers', async () => {
     const { db } = await startDatabase()
 
     expect(await amongNumbers(db, { numbers: [2, 3] })).toEqual(
@@ -157,7 +157,7 @@ describe('lists', () => {
   })
 })
 
-describe('filters', () => {
+describe('queries with filters', () => {
   type Filters = { code: string; assetType: 'FIAT' | 'STABLECOIN'; longest: number }
   const assets = queryWithFilters(['code', 'assetType'], (p: Params<Filters>, has) => {
     let select = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
@@ -168,7 +168,7 @@ describe('filters', () => {
   const codes = async (db: Reader, filters: Partial<Filters>) =>
     (await assets(db, { longest: 9, ...filters })).map(({ code }) => code)
 
-  test('build one query for each set of filters', async () => {
+  test('apply exactly the given filters', async () => {
     const { db } = await startDatabase()
 
     for (const _ of ['compiles', 'runs again']) {
@@ -180,7 +180,7 @@ describe('filters', () => {
     }
   })
 
-  test('leave other parameters required', async () => {
+  test('still require all other parameters', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => assets(db, { code: 'USDT' } as never))).rejects.toThrow(
@@ -189,7 +189,7 @@ describe('filters', () => {
   })
 })
 
-describe('rows', () => {
+describe('returned rows', () => {
   test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
     const { db } = await startDatabase()
     const accounts = query(() => acrossMerchants(selectFrom('accounts').selectAll().orderBy('id')))
@@ -206,7 +206,7 @@ describe('rows', () => {
     expect(await accounts(db, {})).toEqual(rows)
   })
 
-  test('keep the kind of a column under another name, through joins and subqueries; expressions are bigints', async () => {
+  test('keep a column’s type under an alias, through joins and subqueries, and have bigints for expressions', async () => {
     const { db } = await startDatabase()
     await db.write((tx) => insertAccount(tx, accountRow('a', maxInteger, 7)))
     const aliased = query(() =>
@@ -225,7 +225,7 @@ describe('rows', () => {
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
   })
 
-  test('are what a statement returns', async () => {
+  test('are those of the RETURNING clause for a write', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       updateTable('accounts')
@@ -244,7 +244,7 @@ describe('rows', () => {
     expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
   })
 
-  test('are empty for a statement without RETURNING', async () => {
+  test('are empty for a write without RETURNING', async () => {
     const { db } = await startDatabase()
     const removeAll = statement(() => deleteFrom('merchants'))
 
@@ -264,7 +264,7 @@ describe('rows', () => {
     expect(await results(db, {})).toEqual([{ result, createdAt: '2026-01-01T00:00:00.000Z' }])
   })
 
-  test('have columns that the engine computes', async () => {
+  test('include generated columns', async () => {
     const { db } = await startDatabase()
     const methods = query(() =>
       acrossMerchants(selectFrom('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label'])),
@@ -276,7 +276,7 @@ describe('rows', () => {
     ])
   })
 
-  test('are fresh each time: changing one changes no other', async () => {
+  test('are new objects for each execution', async () => {
     const { db } = await startDatabase(1)
     const all = query(() => selectFrom('merchants').select('name'))
 
@@ -287,7 +287,7 @@ describe('rows', () => {
   })
 })
 
-describe('a connection', () => {
+describe('a SQLite connection', () => {
   /** Opens a migrated file and records the SQL that it prepares. */
   async function connect() {
     const { path } = await startDatabase()
@@ -335,7 +335,7 @@ describe('a connection', () => {
   })
 })
 
-test('a write requires a transaction, by its type and at run time', async () => {
+test('a write without a transaction does not compile, and fails at run time', async () => {
   const { db } = await startDatabase()
   const insertFourth = statement((p: Params<{ name: string }>) =>
     insertInto('merchants').values({ ...merchantRow(4), name: p.name }),

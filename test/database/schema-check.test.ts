@@ -4,7 +4,7 @@ import { migrations } from '../../db/migrations/index.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { everyEngine } from '../support/app.ts'
 import { runSql } from '../support/postgres-database.ts'
-import { startBefore } from './before.ts'
+import { startEarlierDatabase } from './earlier-database.ts'
 
 const open = (url: string) =>
   openDatabase({
@@ -16,7 +16,7 @@ const open = (url: string) =>
 
 /** Creates a database at migration `count`, and a function that runs SQL in it. */
 const startOf = (engine: (typeof everyEngine)[number], count: number) =>
-  startBefore(engine, migrations.slice(0, count), {})
+  startEarlierDatabase(engine, migrations.slice(0, count), {})
 
 async function checkAt(url: string) {
   const db = await open(url)
@@ -149,7 +149,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
 }
 
 describe.each(everyEngine)('the check of the schema on %s', (engine) => {
-  test('reports nothing in a new database, and leaves nothing behind', async () => {
+  test('finds no difference in a new database, and leaves no temporary schema behind', async () => {
     const { url } = await startOf(engine, migrations.length)
 
     expect(await checkAt(url)).toEqual(equal)
@@ -157,7 +157,7 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     expect(await runSql(url, `select nspname from pg_namespace where nspname like 'payout_gateway_%'`)).toEqual([])
   })
 
-  test('reports no difference in a database migrated from any earlier version', async () => {
+  test('finds no difference in a database migrated from an earlier version', async () => {
     // Each version needs its own database; migration 28 rewrites the ledger.
     const forms = migrations.map((_, count) => count).filter((count) => [1, 27, 28].includes(count) || count % 6 === 5)
     for (const count of forms) {

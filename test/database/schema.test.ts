@@ -125,14 +125,14 @@ test('every table of a merchant has merchant_id first: in its columns, its key a
   expect(wrong).toEqual([])
 })
 
-test('the tables without a merchant are the listed ones', async () => {
+test('only the listed tables have no merchant column', async () => {
   const catalogue = await readCatalogue()
 
   const keyedOtherwise = catalogue.filter(({ columns }) => columns[0]?.name !== 'merchant_id').map(({ name }) => name)
   expect(keyedOtherwise.toSorted()).toEqual(tablesOfNoMerchant.toSorted())
 })
 
-test('no foreign key refers to another merchant, and every row refers to its merchant', async () => {
+test('foreign keys stay within a merchant, and every merchant’s table references merchants', async () => {
   const catalogue = await readCatalogue()
   const ofMerchant = new Set(catalogue.filter(isOfMerchant).map(({ name }) => name))
 

@@ -245,22 +245,22 @@ const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unk
 ]
 
 describe('a query on a merchant’s table', () => {
-  test.each(unscoped)('does not build with %s: %s', (_, tables, build) => {
+  test.each(unscoped)('is rejected with %s, because %s is not restricted to one merchant', (_, tables, build) => {
     expect(() => scopeOf(build)).toThrow(`A query does not restrict ${tables} to one merchant. Compare`)
   })
 
-  test.each(scoped)('declares its scope by %s: %s', (_, scope, build) => {
+  test.each(scoped)('with %s has the scope "%s"', (_, scope, build) => {
     expect(scopeOf(build)).toBe(scope)
   })
 
-  test('is rejected at its declaration, with any filters', () => {
+  test('is rejected when it is declared, if it lacks the merchant condition without filters', () => {
     const declare = () =>
       queryWithFilters(['id'], (p: P, has) => (has('id') ? payouts().where('id', '=', p.id) : payouts()))
 
     expect(declare).toThrow('does not restrict payouts')
   })
 
-  test('with filters is built at its first use', async () => {
+  test('with filters is built when it is first used', async () => {
     const names: string[] = []
     const named = queryWithFilters(['id'], (p: P) => ofMerchant(p).where('status', 'in', names as never))
     names.push('FAILED')
@@ -270,7 +270,7 @@ describe('a query on a merchant’s table', () => {
     expect(JSON.stringify(built?.node)).toContain('FAILED')
   })
 
-  test('does not build if a filter removes the merchant condition', () => {
+  test('is rejected when it is used, if a filter removes the merchant condition', () => {
     const filtered = queryWithFilters(['id'], (p: P, has) =>
       has('id') ? payouts().where('id', '=', p.id) : ofMerchant(p),
     )
@@ -279,12 +279,12 @@ describe('a query on a merchant’s table', () => {
     expect(() => filtered(db, { id: '1' } as never)).toThrow('does not restrict payouts')
   })
 
-  test('inserts a whole row for its merchant', () => {
+  test('that inserts a whole row has merchant scope', () => {
     expect(recorded(insertRow('payouts') as never)).toMatchObject([{ scope: 'merchant' }])
   })
 })
 
-test('each query of the audit covers all merchants, in any order of queries', () => {
+test('every query of the audit has the scope of all merchants', () => {
   const scopes = Object.values(auditQueries)
     .flat()
     .flatMap((run) => recorded(run).map(({ scope }) => scope))

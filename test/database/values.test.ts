@@ -44,7 +44,7 @@ const accountRow = (id: string, balance: bigint | null, entryCount = 0) => ({
 
 // Every engine returns the values that SQLite returns.
 describe.each(everyEngine)('values on %s', (engine) => {
-  test('are exact amounts, numbers and null', async () => {
+  test('are exact bigints for amounts, numbers for integers, and null', async () => {
     const db = await startDatabase(engine)
     const rows = [accountRow('a', maxInteger, 1), accountRow('b', 2n ** 53n + 1n, 2_147_483_647), accountRow('c', null)]
     await db.write(async (tx) => {
@@ -104,7 +104,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     },
   )
 
-  test('of any type can be compared with ids, and match only equal ids', async () => {
+  test('that are not UUIDs can be compared with ids, and match none', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
     const butOne = query((p: Params<{ id: string }>) =>
@@ -126,7 +126,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     expect(await among(db, { ids: upTo(1_000).map(idOf) })).toHaveLength(3)
   })
 
-  test('that are text keep every character', async () => {
+  test('of text keep every character', async () => {
     const db = await startDatabase(engine)
     const name = `'; drop table merchants; -- "?1" $1 :id \\ \n 🙂 {a,b} 007`
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name }))
@@ -137,7 +137,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     expect(await named(db, { names: [name, '"', 'x'] })).toEqual([{ name }])
   })
 
-  test('that are missing throw an error with their name', async () => {
+  test('that are missing cause an error with the parameter’s name', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
 
@@ -155,7 +155,7 @@ const renamed = statementOne((p: Params<{ id: string; name: string }>) =>
 const nameOf = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
 describe.each(everyEngine)('a transaction on %s', (engine) => {
-  test('sees its own writes, which are invisible to others until it commits', async () => {
+  test('sees its own writes, which other readers see only after the commit', async () => {
     const db = await startDatabase(engine)
     const id = idOf(1)
 
@@ -169,7 +169,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(await nameOf(db, { id })).toEqual({ name: 'Second' })
   })
 
-  test('leaves nothing behind when it throws, even if it caught the error of a statement', async () => {
+  test('is rolled back when it throws or one of its statements fails', async () => {
     const db = await startDatabase(engine)
     const id = idOf(1)
 
@@ -190,7 +190,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(await db.write((tx) => renamed(tx, { id, name: 'Third' }))).toEqual({ name: 'Third' })
   })
 
-  test('loses no update under concurrent transactions', async () => {
+  test('loses no update when 200 transactions run concurrently', async () => {
     const db = await startDatabase(engine)
     await db.write((tx) => insertAccount(tx, accountRow('a', 0n)))
     const add = statementOne((p: Params<{ merchantId: string }>) =>
@@ -205,7 +205,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(new Set(balances.map((row) => row?.balance)).size).toBe(200)
   })
 
-  test('rejects a statement after its end', async () => {
+  test('rejects a statement after it has ended', async () => {
     const db = await startDatabase(engine)
     const late = await db.write(async (tx) => () => nameOf(tx, { id: idOf(1) }))
 

@@ -82,7 +82,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     return data
   }
 
-  test('matches its labels, and keeps its data in a volume that only its user can read', () => {
+  test('has the labels of package.json, and a data volume that only its user can read', () => {
     const { version, license, description } = JSON.parse(read('package.json'))
     expect(image.labels).toMatchObject({
       'org.opencontainers.image.version': version,
@@ -110,7 +110,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     return { ...started, pid: firstProcessOf(child), pay, checkHealth }
   }
 
-  test('serves as PID 1 without capabilities, reports its health, and ends on SIGTERM', async () => {
+  test('serves as PID 1 without capabilities, has a health check, and ends on SIGTERM', async () => {
     const { pid, ended, pay, checkHealth } = await serve('1')
     expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, baseNode))
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -125,7 +125,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(await checkHealth()).toBe(1)
   })
 
-  test('serves with several processes while commands run', async () => {
+  test("serves with several processes while an operator's command runs", async () => {
     const { pid, ended, data, pay, checkHealth } = await serve('2')
     expect(await pay()).toBe(200)
     expect(await checkHealth()).toBe(0)

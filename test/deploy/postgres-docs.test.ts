@@ -26,7 +26,7 @@ function commandsIn(page: string, word: string): string[] {
 }
 
 test.skipIf(!canRun)(
-  'the commands of the PostgreSQL page, verbatim, create a database on which the service starts',
+  'the commands in the guide to PostgreSQL create a database on which the service starts',
   async () => {
     // A cluster that was created without a locale, as in a container, has another encoding.
     const server = await startSystemServer(binaries as string, nonDurableSettings, { encoding: 'SQL_ASCII' })

@@ -47,7 +47,7 @@ async function report({ url }: { url: string }, lines: readonly object[]): Promi
   return (await text(child.stdout)).trimEnd().split('\n')
 }
 
-test('the deposit reporter finds the wallet of an address, and its deposits become pending and then credited', async () => {
+test('the deposit reporter reports a detected and then a confirmed deposit, which is credited to the wallet', async () => {
   const { url, seen, balance } = await startWithWallet()
   const printed = await report({ url }, [
     { ...seen, confirmations: 3, state: 'DETECTED' },
@@ -62,7 +62,7 @@ test('the deposit reporter finds the wallet of an address, and its deposits beco
   expect(await balance()).toBe('25.50000000')
 })
 
-test('the deposit reporter credits no wallet for an address that an early sandbox gave to two merchants', async () => {
+test('the deposit reporter credits no wallet for an address that belongs to wallets of two merchants', async () => {
   const { place, url, walletId, seen, balance } = await startWithWallet()
   const other = copyForAnotherMerchant(place.file, walletId)
 

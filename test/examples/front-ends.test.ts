@@ -18,14 +18,14 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
   const lockText = read(`${name}/package-lock.json`)
   const { '': own, ...locked } = (JSON.parse(lockText) as Lock).packages
 
-  test('pins every version exactly, and its lock file matches', () => {
+  test('pins every version exactly, and has a matching lock file', () => {
     const { dependencies, devDependencies } = manifest
     const versions = Object.entries({ ...dependencies, ...devDependencies })
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
     expect(own).toMatchObject({ dependencies, devDependencies })
   })
 
-  test('names no registry, and proves every package by its hash', () => {
+  test('has a lock file without registry URLs and with a hash of every package', () => {
     expect(lockText.match(/https?:\/\/[^"]*(registry|\.tgz)[^"]*/g)).toBeNull()
     expect(read(`${name}/.npmrc`)).not.toMatch(/registry=/)
     expect(Object.values(locked).filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
@@ -42,7 +42,7 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
 })
 
 // Each example can be copied alone, so each has its own copy; a fix applies to all.
-describe('a shared file is the same in each page:', () => {
+describe('the example pages have identical copies of', () => {
   const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/money.ts']
   test.each(common)('%s', (file) => {
     expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)
@@ -66,7 +66,7 @@ function prefilled(name: string) {
 }
 
 test.each(pages)(
-  'the page of examples/%s shows the wallet that pays, and its account passes its check',
+  'the page of examples/%s shows the wallet that pays, and has a bank account that passes the checks',
   async (name) => {
     const app = await startApp('sqlite')
     const customerId = await app.customer()
@@ -88,7 +88,7 @@ test.each(pages)(
   },
 )
 
-test('the accounts that examples/rest, the README and the tour pay to pass their checks', () => {
+test('the bank accounts in examples/rest, the README and the GraphiQL tour pass the checks', () => {
   const sources = [read('rest/src/pay.ts'), read('../README.md'), read('../src/demo/tour.ts')]
   const accounts = sources.map((source) => ({
     accountNumber: /(?:account_?number\S* [='" ]+)(\d{10})/i.exec(source)?.[1] ?? '',

@@ -16,7 +16,7 @@ test('the rail server in TypeScript has fewer than 150 lines and needs only Node
 })
 
 test.each(['TypeScript', 'Python'] as const)(
-  'the rail server in %s pays and reports its accepted orders after a crash',
+  'the rail server in %s pays and reports an accepted order after a restart',
   async (language) => {
     const place = await placeForBank(language)
     const heard = Promise.withResolvers<Received>()

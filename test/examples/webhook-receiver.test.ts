@@ -20,7 +20,7 @@ test('the webhook receiver has fewer than 60 lines and needs only Node', () => {
   expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([])
 })
 
-test('the webhook receiver verifies events, handles each once and in order, and reads missed ones from the feed', async () => {
+test('the webhook receiver verifies events, handles each once in order, and reads missed events from the feed', async () => {
   const place = await createDemoInstallation()
   const { address } = await startService(place)
   const { call, pay } = callsOf(address)

@@ -53,11 +53,11 @@ test('both APIs offer all twelve operations of the contract', () => {
 })
 
 describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
-  describe.each(apiPairs)('an object created through %s and read through %s', (one, other) => {
+  describe.each(apiPairs)('objects created through %s and read through %s', (one, other) => {
     test.each([
       ['for the merchant', {}],
       ['with every field', { sortCode: '04-00-04', swiftCode: 'ABNGNGLA', routingNumber: '021000021', iban: 'GB33 1' }],
-    ])('a bank payout method %s is the same in both APIs', async (_, more) => {
+    ])('a bank payout method %s has the same values in both APIs', async (_, more) => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...bank, ...more, ...('iban' in more && { customerId }) }
       const { result: created } = await apiClients[one].createBankPayoutMethod(app, input)
@@ -77,7 +77,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       expect(listed.result.items).toEqual([created])
     })
 
-    test('a crypto payout method is the same in both APIs', async () => {
+    test('a crypto payout method has the same values in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...crypto, network: 'polygon', label: 'Cold', customerId }
       const { result: created } = await apiClients[one].createWalletPayoutMethod(app, input)
@@ -92,7 +92,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       expect(listed.result).toMatchObject({ items: [created, { label: null }], total: 2 })
     })
 
-    test('a bank payout method that was updated and then deleted is the same in both APIs', async () => {
+    test('a bank payout method has the same values in both APIs after an update, and is absent from both after deletion', async () => {
       const { app, customerId } = await startHeld(engine)
       const { result: created } = await apiClients[one].createBankPayoutMethod(app, {
         ...bank,
@@ -124,7 +124,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       [{ ...wallet, network: 'solana' }, 'STABLECOIN', 1],
       [{ currency: 'NGN', description: 'Naira' }, 'FIAT', 0],
     ])(
-      'a wallet of %j is the same in both APIs',
+      'a wallet created with %j has the same values in both APIs',
       async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
         const { app, customerId } = await startHeld(engine)
         const given = { ...input, ...(network && { network }), customerId }
@@ -153,7 +153,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       },
     )
 
-    test('a payout is the same in both APIs', async () => {
+    test('a payout has the same values in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
       await app.fee('0.5', '1')
       const walletId = await app.wallet({ balance: '50', customerId })
@@ -252,7 +252,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
     ],
     ['createPayout', payout, { narration: null, transferType: null, customerId: null }],
     ['createPayout', payout, { narration: '', customerId: null }],
-  ] as const)('%s of %j repeated with the equivalent %j replays the first result', async (name, input, change) => {
+  ] as const)('%s with %j is replayed by the equivalent input %j', async (name, input, change) => {
     const { app } = await startHeld(engine)
     for (const [one, other] of apiPairs) {
       const created = await apiClients[one][name](app, input, { idempotencyKey: one })
@@ -263,7 +263,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
   })
 
   describe.each(apiPairs)('an idempotency key used at %s and then at %s', (one, other) => {
-    test.each(creations)('%s with a key that the other API used runs once', async (name, input, change) => {
+    test.each(creations)('%s runs once, and the second API replays the first result', async (name, input, change) => {
       const { app } = await startHeld(engine)
       const created = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
       const before = await readStoredRows(app)
@@ -279,7 +279,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       await app.expectBooksToBalance()
     })
 
-    test('a malformed idempotency key is rejected with the name of its field', async () => {
+    test('a malformed idempotency key is rejected, and the error has the name of its header or field', async () => {
       const { app } = await startHeld(engine)
       for (const [name, input] of creations) {
         for (const idempotencyKey of ['x'.repeat(256), 'é']) {
@@ -417,7 +417,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     }
   })
 
-  test('both APIs report DEPOSIT_ADDRESS_UNAVAILABLE after all other errors, and no money moves', async () => {
+  test('both APIs report DEPOSIT_ADDRESS_UNAVAILABLE only if no other error applies, and no money moves', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const closedId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: closedId })
@@ -506,7 +506,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     ['listAssetCodes', { assetType: 'GOLD' }, ['assetType']],
   ]
 
-  test('both APIs use the same code for an invalid value that GraphQL’s types already reject', async () => {
+  test('both APIs return the same code for an invalid value, even if GraphQL’s types reject it', async () => {
     const { app } = await startHeld(engine)
     const before = await readStoredRows(app)
     for (const [name, input, fields] of typed) {
@@ -535,7 +535,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     expect(data.payouts.nodes).toEqual(Array(4).fill({ paymentPurpose: 'OTHER' }))
   })
 
-  test('GraphQL takes null as the only empty transfer type', async () => {
+  test('GraphQL accepts null for an absent transfer type, and rejects an empty string', async () => {
     const { app } = await startHeld(engine)
     expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
     expect((await apiClients.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe(
@@ -544,7 +544,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()
   })
 
-  test('REST finds nothing for an unknown filter value (ruling 19), and GraphQL rejects it as no enum value', async () => {
+  test('REST returns an empty list for an unknown filter value (ruling 19), and GraphQL rejects the value', async () => {
     const { app, customerId } = await startHeld(engine)
     for (const filter of [{ status: 'frozen' }, { assetType: 'GOLD' }]) {
       const input = { customerId, ...filter }
@@ -553,7 +553,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     }
   })
 
-  test('GraphQL takes a number as an id, as its specification says, and REST rejects it as no string', async () => {
+  test('GraphQL accepts a number as an id, as its specification requires, and REST rejects a number', async () => {
     const { app } = await startHeld(engine)
     const input = { ...bank, customerId: 5 }
     for (const { refusal } of await throughBoth((door) => apiClients[door].createBankPayoutMethod(app, input))) {
@@ -561,7 +561,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     }
   })
 
-  test('GraphQL takes a page size of zero, and REST rejects it', async () => {
+  test('GraphQL accepts a page size of zero, and REST rejects zero', async () => {
     const { app } = await startHeld(engine)
     expect((await apiClients.graphql.listCustomers(app, { limit: 0 })).result.items).toEqual([])
     expect((await apiClients.rest.listCustomers(app, { limit: 0 })).refusal).toMatchObject({ fields: ['limit'] })

@@ -534,7 +534,7 @@ async function boundMs(app: App): Promise<number> {
 }
 
 describe.each(anyEngine)('malicious requests on %s', (engine) => {
-  test('every malicious request is rejected with a specific code, in little time, and with a short response', async () => {
+  test('every malicious request is rejected with the expected code, in little time and with a short response', async () => {
     const app = await startApp(engine)
     const bound = await boundMs(app)
     const attacks = [
@@ -599,7 +599,7 @@ describe.each(anyEngine)('the document cache on %s', (engine) => {
     }
   })
 
-  test('a new document evicts older ones, so the cache stays under 12 MB', async () => {
+  test('the document cache stays under 12 MB, because new documents evict older ones', async () => {
     const app = await startApp(engine)
     const words = 'id uuid status balance currency description '
     const send = async (count: number) => {
@@ -615,7 +615,7 @@ describe.each(anyEngine)('the document cache on %s', (engine) => {
     expect(heapMegabytes() - before).toBeLessThan(12)
   })
 
-  test('the cache keeps a valid document and no rejected one', async () => {
+  test('the document cache does not store rejected documents', async () => {
     const app = await startApp(engine)
     await post(app, JSON.stringify({ query: '{a' }))
     const growths: number[] = []
@@ -630,7 +630,7 @@ describe.each(anyEngine)('the document cache on %s', (engine) => {
 })
 
 describe.each(anyEngine)('the limit of streams on %s', (engine) => {
-  test('a merchant has at most a hundred streams of any transport, and each that ends frees a place', async () => {
+  test('a merchant can open 100 streams over any transport, and another one after a stream has ended', async () => {
     const app = await startApp(engine)
     const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
     const payoutOf = async (key: string): Promise<string> => {

@@ -52,7 +52,7 @@ const cases = Object.entries(lists).flatMap(([list, types]) => types.map((type) 
 
 describe.each(everyEngine)('projections of types on %s', (engine) => {
   test.each(cases)(
-    'in %s each field of a %s has the same value when it is selected alone as with all fields',
+    'in %s each field of a %s has the same value whether it is selected alone or with all fields',
     async (list, type) => {
       const app = await startFilled(engine)
       const ask = async (selection: string) => {

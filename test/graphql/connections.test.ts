@@ -51,7 +51,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('a list that is selected in several places returns the union of the selections', async () => {
+  test('a list that is selected in several fragments returns the union of the selections', async () => {
     const { app } = await startLists(engine)
     const query = `
       fragment Nodes on Query { customers(first: 2) { nodes { id } } }
@@ -69,7 +69,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('first and last accept 0 to 100, and only one of them per list', async () => {
+  test('first and last accept 0 to 100, and are rejected together', async () => {
     const { app, parents } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents)) {
@@ -124,7 +124,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('several filters combine with AND, and an invalid time is rejected with its path', async () => {
+  test('several filters combine with AND, and an invalid filter is rejected with its path', async () => {
     const { app, person, wallets, parents } = await startLists(engine)
     const ask = createAsk(app)
     const call: ListCall = { list: 'Query.payouts' }
@@ -189,7 +189,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     })
   })
 
-  test('a list reads its total only if totalCount is selected, and takes one statement otherwise', async () => {
+  test('a list executes one statement, and a second one only if totalCount is selected', async () => {
     const { app, parents, person } = await startLists(engine)
     const { ask, countOf } = countingStatements(app)
     for (const call of callsOf(parents)) {
@@ -211,7 +211,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
   })
 
   // Generated from the schema, so that no relation is read once per row.
-  test("the relations of a list's items take as many statements for fifty items as for five", async () => {
+  test("loading the relations of a list's items takes as many statements for fifty items as for five", async () => {
     const { app, walletId } = await startFifty(engine)
     const { ask, countOf } = countingStatements(app)
     const grows: string[] = []
@@ -244,7 +244,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('a payout that is created between two pages neither repeats nor skips an item', async () => {
+  test('no item is repeated or skipped if a payout is created between reading two pages', async () => {
     const { app, parents, payout } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents).filter(({ list }) => itemOf(list) === 'Payout')) {

@@ -38,7 +38,7 @@ function cost(text: string, variables: Record<string, unknown> = {}): number {
   )(variables)
 }
 
-describe('the cost of a GraphQL operation', () => {
+describe('the cost of a GraphQL operation counts', () => {
   test.each([
     ['each field', '{merchant {id name}}', 3],
     ['__typename', '{merchant {__typename} __typename}', 3],
@@ -95,7 +95,7 @@ describe('the cost of a GraphQL operation', () => {
       2 * 1_001,
     ],
     ['a subscription', 'subscription {payoutChanged(id: "x") {id events {status}}}', 1 + 1 + 9],
-  ])("an operation's cost includes %s", (_, text, expected) => {
+  ])('%s', (_, text, expected) => {
     expect(cost(text)).toBe(expected)
   })
 
@@ -111,7 +111,7 @@ describe('the cost of a GraphQL operation', () => {
     ['query ($f: PayoutFilter) {payouts(first: 0, filter: $f) {totalCount}}', { f: { status: 'FAILED' } }, 1_210],
     ['query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', { ids: ['a', 'b'] }, 1 + 2 * 11],
     ['query ($id: ID!) {nodes(ids: [$id, $id]) {id}}', { id: 'a' }, 1 + 2 * 11],
-  ])('the cost of %s with %j', (text, variables, expected) => {
+  ])('the arguments of %s with the variables %j', (text, variables, expected) => {
     expect(cost(text, variables)).toBe(expected)
   })
 })
@@ -209,7 +209,7 @@ function fieldOf(
     )
 }
 
-describe.each(everyEngine)('the bound that cost sets for a response on %s', (engine) => {
+describe.each(everyEngine)('the cost of a GraphQL operation as a bound of its response on %s', (engine) => {
   let app: App
   let ids: readonly string[] = []
   beforeEach(async () => {
@@ -217,7 +217,7 @@ describe.each(everyEngine)('the bound that cost sets for a response on %s', (eng
     ids = await startFull(app)
   })
 
-  test('a response never has more values than the cost of its operation', async () => {
+  test('no response has more values than the cost of its operation', async () => {
     // The cost of a document does not depend on the engine.
     const numRuns = engine === 'sqlite' ? 120 : 30
     let answered = 0
@@ -235,7 +235,7 @@ describe.each(everyEngine)('the bound that cost sets for a response on %s', (eng
     expect(answered).toBeGreaterThan(numRuns / 2)
   })
 
-  test('no list of a response except a page exceeds the size that the cost assumes', async () => {
+  test('no list without a page size is longer than the cost assumes', async () => {
     const lists = Object.values(sandboxSchema.getTypeMap())
       .filter((type) => isObjectType(type) && !/^__|Connection$|Error$/.test(type.name))
       .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))

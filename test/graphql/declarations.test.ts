@@ -27,7 +27,7 @@ import type { WalletRow } from '../../src/modules/wallets/wallet.ts'
 
 const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
 
-test('the input of an operation has local ids for all fields that are declared as global ids', () => {
+test('the input that an operation receives has local ids in all fields that are declared as global ids', () => {
   registerUnion('Thing', ['SmallThing', 'LargeThing'])
   const whom = { customerId: optionalId('Customer'), name: optional('What it is called.') }
   const fields: GraphqlInputFields = {
@@ -63,7 +63,7 @@ test('the input of an operation has local ids for all fields that are declared a
   })
 })
 
-test('a declaration that refers to a missing column, input field or error does not compile', () => {
+test('a GraphQL declaration that refers to a missing column, input field or error does not compile', () => {
   expect(notCompiled).toBeInstanceOf(Function)
 })
 

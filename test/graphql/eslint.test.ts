@@ -75,7 +75,7 @@ describe('@graphql-eslint', () => {
     ['relay-connection-types', 'pageInfo: PageInfo!', 'pageInfo: PageInfo'],
     ['relay-edge-types', '  cursor: String!', '  cursor: PageInfo!'],
     ['relay-page-info', '  hasNextPage: Boolean!', '  hasNextPage: Boolean'],
-  ])('the rule %s finds a defect', async (rule, from, to) => {
+  ])('the rule %s reports a defect in a changed schema', async (rule, from, to) => {
     const defective = schema.replaceAll(from, to)
     expect(defective).not.toBe(schema)
     const findings = await findingsIn(defective)

@@ -38,7 +38,7 @@ const all = 'subscription { eventPublished { sequence } }'
 const fromStart = 'subscription { eventPublished(after: "0") { sequence } }'
 
 describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
-  test('eventPublished sends new events of its merchant in order, each with its sequence as id, and none of other merchants', async () => {
+  test('eventPublished sends only new events of its merchant, in order and with the sequence as the event id', async () => {
     const app = await startApp(engine)
     await app.otherMerchant()
     const walletId = await app.wallet({ balance: '100' })
@@ -91,7 +91,7 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
 })
 
 describe.each(everyEngine)('an event stream on %s', (engine) => {
-  test('an event stream sends an event that occurs right after its response headers, however slowly it starts', async () => {
+  test('an event stream that starts slowly sends an event that occurs right after the response headers', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const execute = async <Result>(query: Query, params: object) => {
@@ -104,7 +104,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('an event stream of a merchant that is already followed executes no query until an event occurs', async () => {
+  test('a further event stream of the same merchant executes no query until an event occurs', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const queries: Params[] = []
@@ -145,7 +145,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     expect(stream.seen.ids).toEqual(['4', '5'])
   })
 
-  test('an event stream that closes during the hydration of an event leaves that to the remaining streams (ruling 80)', async () => {
+  test('an event stream whose API key is revoked during the hydration of an event ends without that event (ruling 80)', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const { apiKey, id: keyId } = await createKey(app.service, app.merchant.id)
@@ -177,7 +177,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
 })
 
 describe('the wire format of event streams', () => {
-  test('the wire format is stable across versions, and only events have ids', async () => {
+  test('the wire format of event streams is stable across versions, and only events have ids', async () => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     const stream = await listen(app, 'subscription { eventPublished(after: "1") { sequence } }')
@@ -198,7 +198,7 @@ describe('the wire format of event streams', () => {
     expect(query.seen.ids).toEqual([null])
   })
 
-  test('a stream of payouts has no ids: it begins with their present state or with the next change', async () => {
+  test('a stream of a payout begins with the present state and has no event ids', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
@@ -217,7 +217,7 @@ describe('eventPublished', () => {
     ['after', 'subscription { eventPublished(after: "3") { sequence } }', undefined, 'must be at most 2'],
     ['Last-Event-ID', fromStart, 'evt_1', 'sequence of an event'],
     ['Last-Event-ID', fromStart, '3', 'must be at most 2'],
-  ])('eventPublished rejects a position that does not exist, by %s', async (field, query, lastEventId, message) => {
+  ])('eventPublished rejects a position in %s that does not exist', async (field, query, lastEventId, message) => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     const stream = await listen(app, query, lastEventId === undefined ? {} : { lastEventId })
@@ -227,13 +227,13 @@ describe('eventPublished', () => {
     expect(await stream.next()).toBeNull()
   })
 
-  test('eventPublished treats an empty Last-Event-ID as absent, as browsers send it before the first event', async () => {
+  test('eventPublished treats an empty Last-Event-ID as absent', async () => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     expect(await read(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([{ sequence: 1 }, { sequence: 2 }])
   })
 
-  test('a Last-Event-ID of one merchant gives no access to events of another', async () => {
+  test("eventPublished gives no access to events of another merchant by that merchant's Last-Event-ID", async () => {
     const app = await startApp('sqlite')
     await happen(app, 4)
     const other = await app.otherMerchant()
@@ -244,8 +244,8 @@ describe('eventPublished', () => {
   })
 })
 
-describe('a stream whose process was killed', () => {
-  test('a stream whose process was killed resumes at its position in any other process', async () => {
+describe('an event stream of a killed process', () => {
+  test('an event stream whose process was killed resumes at its position in another process', async () => {
     const place = await createDemoInstallation({ WORKERS: '1' })
     const { child, ended, address } = await startService(place)
     const first = await listenAt(address, fromStart, { key: demoApiKey })

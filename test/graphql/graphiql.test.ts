@@ -94,7 +94,7 @@ function payoutIn(answer: unknown): Record<string, unknown> {
 }
 
 describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
-  test("the tour's tabs are numbered, valid documents with the demo key", async () => {
+  test("the tour's tabs are numbered in order, and are valid documents with the demo key", async () => {
     const { service } = await startEmpty(engine)
     const tabs = await tourTabs(service)
 
@@ -119,7 +119,7 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     }
   })
 
-  test("the tour's tabs return the same responses when they run in order a second time, and no money moves twice", async () => {
+  test("the tour's tabs can run a second time with the same responses, and no money moves twice", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -175,13 +175,13 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
-  test('the tour has no webhook tab without a key that encrypts secrets', async () => {
+  test('the tour creates no webhook endpoint if no key encrypts secrets', async () => {
     const app = await startEmpty(engine, { secrets: noSecrets })
     const tab = (await tourTabs(app.service))[9] as GraphiqlTab
     expect((await app.run(tab)).data).toMatchObject({ webhookEndpoints: { nodes: [] } })
   })
 
-  test("the tour's tabs also work in another order, except those about a payout that does not exist yet", async () => {
+  test("the tour's tabs work in any order, except those that need a payout from an earlier tab", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -217,7 +217,7 @@ describe('the GraphiQL page', () => {
     for (const accept of ['text/html;q=0, application/json', 'application/json']) expect(await status(accept)).toBe(401)
   })
 
-  test('Accept-Encoding is parsed in linear time, so the page takes no longer for a hostile header', async () => {
+  test('Accept-Encoding is parsed in linear time, even if its value is malicious', async () => {
     await get()
     // A character that Node keeps in a header and that a regular expression treats as white space.
     const ask = (character: string) => async () => {
@@ -228,7 +228,7 @@ describe('the GraphiQL page', () => {
     expect(await leastCpuMs(ask('\u00a0'))).toBeLessThan(20 * (await leastCpuMs(ask('y'))))
   })
 
-  test('the page is one document that loads no other resource, in the encoding that the browser accepts', async () => {
+  test('the page loads no other resource, and is sent in an encoding that the browser accepts', async () => {
     const tabs = [{ query: 'query A { merchant { id } } # </script>', headers: '{"x-api-key":"k"}' }]
     const { get } = await startEmpty('sqlite', { tabs })
 
@@ -285,7 +285,7 @@ describe('the GraphiQL page', () => {
     })
   })
 
-  test('the page is revalidated by its ETag, explains how to begin without a demo merchant, and answers HEAD', async () => {
+  test('the page is revalidated by its ETag, and has instructions if no demo merchant exists', async () => {
     const { headers, body, statusCode } = await get()
     expect(statusCode).toBe(200)
     // The operation comes before the text about it.
@@ -304,7 +304,7 @@ describe('the GraphiQL page', () => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(1_000_000)
   })
 
-  test('live mode serves no GraphiQL page: a browser without an API key gets the response of any caller', async () => {
+  test('live mode serves no GraphiQL page; a browser without an API key gets the same 401 as any caller', async () => {
     const { get } = await startEmpty('sqlite', { mode: 'live' })
 
     const [page, program, head] = [await get(), await get({ accept: 'application/json' }), await get({}, 'HEAD')]
@@ -314,7 +314,7 @@ describe('the GraphiQL page', () => {
     expect(page.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8' })
   })
 
-  test('concurrent requests share one build of the page off the main thread, and a failed build is not cached', async () => {
+  test('concurrent requests share one build of the page in a worker thread, and a failed build is not cached', async () => {
     let buildCount = 0
     const page = graphiqlPage(async () => {
       buildCount++

@@ -104,11 +104,14 @@ describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, h
 })
 
 describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engine, hasFastPath) => {
-  test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])('%s is malformed JSON', async (body) => {
-    const app = await startApp(engine, { hasFastPath })
-    const answer = await post(app, body)
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
-  })
+  test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])(
+    '%s is rejected as malformed JSON',
+    async (body) => {
+      const app = await startApp(engine, { hasFastPath })
+      const answer = await post(app, body)
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
+    },
+  )
 
   test.each([
     ['no query', {}, 'query'],
@@ -122,7 +125,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     ['variables as a string', { query: who, variables: '{}' }, 'variables'],
     ['a number as operation name', { query: who, operationName: 1 }, 'operationName'],
     ['extensions as a string', { query: who, extensions: 'x' }, 'extensions'],
-  ])('%s is rejected with the name of the invalid member', async (_, body, field) => {
+  ])('%s is rejected, and the error says which member is invalid', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     for (const accept of ['application/json', newer]) {
       const answer = await post(app, body, { accept })
@@ -146,7 +149,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     'application/graphql',
     'text/json',
     'application/graphql-response+json',
-  ])('%s is no media type of a request, and nothing runs', async (type) => {
+  ])('a request with Content-Type %s is rejected before anything runs', async (type) => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     const form = new URLSearchParams({ query: opening }).toString()
@@ -157,7 +160,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('a response allows no other origin to read it', async () => {
+  test('no other origin may read a response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [
@@ -218,7 +221,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     expect((await app.rest('HEAD', url, { key: null })).status).toBe(401)
   })
 
-  test('a body over 256 KiB is rejected, with a Content-Length or streamed', async () => {
+  test('a body over 256 KiB is rejected, whether or not it has a Content-Length', async () => {
     const app = await startApp(engine, { hasFastPath })
     const sized = (bytes: number) => `{"query":"${who}","extensions":{"x":"`.padEnd(bytes - 3, 'x').concat('"}}')
     expect((await post(app, sized(262_144))).status).toBe(200)
@@ -235,7 +238,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
 })
 
 describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (engine, hasFastPath) => {
-  test('an API key is checked first: a caller without one gets the same response to any request', async () => {
+  test('the API key is checked first; without a key the response is the same for any request', async () => {
     const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
@@ -281,7 +284,7 @@ describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (e
     expect((await post(app, { query: who }, { authorization: `Bearer ${app.merchant.apiKey}` }, null)).status).toBe(200)
   })
 
-  test('the rate limit of a merchant counts requests to both APIs together', async () => {
+  test('the rate limit of a merchant applies to requests to both APIs together', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => nowMs })
     const first = await post(app, { query: who })
@@ -311,7 +314,7 @@ describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (e
 })
 
 describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (engine, hasFastPath) => {
-  test('a request id is in the header, in the body, in each error and in the log', async () => {
+  test('the request id is in a header, in the body, in each error and in the log', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
@@ -344,7 +347,7 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
 describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine, hasFastPath) => {
   const cause = 'the disk of account 0690000032 said no'
 
-  test('an unexpected error is masked, and the log has its cause under the request id', async () => {
+  test('an unexpected error is masked in the response, and the log has its cause under the request id', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask, errorLines, lines } = failing(app, hasFastPath, new Error(cause))
     for (const [query, field] of [
@@ -375,7 +378,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     }
   })
 
-  test('an error of a root field leaves the other fields, and errors have the order of the document', async () => {
+  test('an error in one root field does not affect the others, and errors are in the order of the document', async () => {
     const app = await startApp(engine, { hasFastPath })
     const lists = ['wallets', 'payouts', 'assetCodes', 'customers', 'payoutMethods']
     const wrong = lists.map((name) => `${name}(after: "junk") { totalCount }`)
@@ -395,7 +398,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     }
   })
 
-  test('errors of nested fields have the order of the document and then of the list', async () => {
+  test('errors in nested fields are in the order of the document, and then in the order of the list', async () => {
     const app = await startApp(engine, { hasFastPath })
     const ids = [await app.customer(), await app.customer()]
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
@@ -415,7 +418,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     expect(errors.map(({ path }: { path: unknown[] }) => path)).toEqual(paths)
   })
 
-  test('invalid arguments of one mutation prevent every mutation of the document', async () => {
+  test('invalid arguments of one mutation prevent all mutations of the document', async () => {
     const app = await startApp(engine, { hasFastPath })
     const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
     const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
@@ -425,7 +428,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     expect((await app.graphql('{ wallets { totalCount } }')).data).toEqual({ wallets: { totalCount: 0 } })
   })
 
-  test('an error of a field makes only the closest nullable field null', async () => {
+  test('an error in a field sets only the closest nullable field to null', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask } = failing(app, hasFastPath, new Error(cause))
     const { body } = await ask('{ __typename customer(id: "019b7679-7400-7000-8000-000000000000") { email } }')
@@ -446,7 +449,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     expect(errorLines().map(({ err }) => err.message)).toEqual(Array(2).fill(cause.replace(/\d+/, '[redacted]')))
   })
 
-  test('an unexpected error puts no secret into the log or the response', async () => {
+  test('the log and the response to an unexpected error contain no secret', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await app.wallet({ balance: '10' })

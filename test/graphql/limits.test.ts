@@ -32,7 +32,7 @@ const holding: readonly (readonly [limit: keyof typeof limits, (count: number) =
 ]
 
 describe('the size of a document', () => {
-  test.each(holding)('a document is accepted at its limit of %s and rejected above', (limit, document) => {
+  test.each(holding)('a document is accepted at the limit of %s, and rejected above it', (limit, document) => {
     expect(excess(document(limits[limit]))).toBeNull()
     expect(excess(document(limits[limit] + 1))).not.toBeNull()
   })
@@ -43,14 +43,14 @@ describe('the size of a document', () => {
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
   })
 
-  test('the number of fields in a document counts all operations, because validation visits each', () => {
+  test('the limit of fields applies to all operations of a document together', () => {
     const operations = (count: number) =>
       `${times(count, (i) => `query q${i} {...f}`)} fragment f on A {${times(100, () => 'a')}}`
     expect(excess(operations(limits.fields / 100))).toBeNull()
     expect(excess(operations(limits.fields / 100 + 1))).toContain('fields')
   })
 
-  test('introspection does not count towards the size of a document', () => {
+  test('aliases of __type and __typename are accepted, and an alias of __schema is rejected', () => {
     expect(excess('{a: __type(name: "A") {name} b: __typename c: d {fields {e: fields {f: types {g}}}}}')).toBeNull()
     expect(excess('{a: __schema {types {name}}}')).not.toBeNull()
   })
@@ -76,7 +76,7 @@ describe('the size of a document', () => {
       ].join(' '),
     )
 
-  test('the size of a document is computed with one visit per selection, however fragments spread one another', () => {
+  test('the size of a document is computed with at most one visit per selection set, for any fragments', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { document, selectionSets, looks } = watched(parse(text))
@@ -87,7 +87,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('the pairs of a document are computed with no more visits than its expanded form has selections', () => {
+  test('the pairs of merging fields are counted with at most one visit per selection set of the expanded document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -101,7 +101,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('the size of a document equals that of its expanded form, with every fragment inlined', () => {
+  test('the size of a document equals its size with every fragment inlined', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -132,7 +132,7 @@ describe('selections that no operation uses', () => {
       `{__typename} fragment f on Query {none ...g} fragment g on Query {none ...f ${many}}`,
       /within itself|never used/,
     ],
-  ])('a document with %s is rejected before validation, whose time has no bound for it', async (_, query, message) => {
+  ])('a document with %s is rejected before validation, which would take too long', async (_, query, message) => {
     const app = await startApp('sqlite')
     const { errors } = await app.graphql(query)
     expect(errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)).toContain(
@@ -161,7 +161,7 @@ describe('fields that merge under one response name', () => {
       'a chain of fragments',
       (count) => `{...f0} ${times(count, (i) => `fragment f${i} on A {a${i} ${i + 1 < count ? `...f${i + 1}` : ''}}`)}`,
     ],
-  ])('merging fields are accepted up to their limit: %s', (_, document) => {
+  ])('merging fields are accepted up to their limit as %s', (_, document) => {
     expect(pairs(document(most))).toBeNull()
     expect(pairs(document(most + 1))).toContain(`${limits.pairs} pairs`)
   })
@@ -170,7 +170,7 @@ describe('fields that merge under one response name', () => {
     ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
     ['a field about a thousand times', `{${times(990, () => 'a')}}`],
     ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
-  ])('merging fields exceed their limit with %s', (_, text) => {
+  ])('merging fields exceed their limit as %s', (_, text) => {
     expect(pairs(text)).not.toBeNull()
   })
 
@@ -279,16 +279,19 @@ describe.each(everyEngine)('documents of tools and front ends on %s', (engine) =
     ['as deep as types can be wrapped', getIntrospectionQuery({ typeDepth: 20 })],
   ] as const
 
-  test.each(introspections)('introspection needs an API key: %s', async (_, query) => {
-    const app = await startApp(engine)
-    for (let i = 0; i < 3; i++) {
-      const { errors, data } = await app.graphql(query)
-      expect(errors).toEqual([])
-      expect(data.__schema.types.length).toBeGreaterThan(100)
-    }
-    const anonymous = await app.graphql(query, {}, { key: null })
-    expect([anonymous.status, anonymous.errors[0].extensions.code]).toEqual([401, 'MISSING_TOKEN'])
-  })
+  test.each(introspections)(
+    'the introspection query (%s) succeeds with an API key and is rejected without one',
+    async (_, query) => {
+      const app = await startApp(engine)
+      for (let i = 0; i < 3; i++) {
+        const { errors, data } = await app.graphql(query)
+        expect(errors).toEqual([])
+        expect(data.__schema.types.length).toBeGreaterThan(100)
+      }
+      const anonymous = await app.graphql(query, {}, { key: null })
+      expect([anonymous.status, anonymous.errors[0].extensions.code]).toEqual([401, 'MISSING_TOKEN'])
+    },
+  )
 
   test("Relay's generated aliases do not count towards the limit of aliases", async () => {
     const spread = (alias: string) =>

@@ -46,7 +46,7 @@ function nameOf({ list, parentId = '', args = {} }: ListCall, { merchantId }: Wo
 
 type Cursor = { name: string; call: ListCall; isFirst: boolean; cursor: string }
 
-test('the cases cover every list and a filter for every type of item', () => {
+test('the tests of cursors cover every list, and a filter for every type of item', () => {
   expect(everyList).toEqual([
     'Customer.payoutMethods',
     'Customer.payouts',
@@ -117,7 +117,7 @@ describe.each(everyEngine)('cursors on %s', (engine) => {
     }
   })
 
-  test('a list rejects a forged cursor, and returns no items beyond its ends', async () => {
+  test('a list rejects forged cursors, and returns no items for positions beyond its ends', async () => {
     const worlds = await startWorlds(engine)
     for (const list of everyList) await expectJunkToBeRefused(worlds, list)
   })

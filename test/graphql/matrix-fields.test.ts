@@ -34,12 +34,12 @@ const nullSoFar = [
   'WebhookLimitReachedError.field',
 ]
 
-test('the expected fields name every field of every reachable type', () => {
+test('the expected fields include every field of every reachable type', () => {
   expect(fieldsOf(schema)).toEqual(expectedFields)
 })
 
 describe.each(everyEngine)('fields on %s', (engine) => {
-  test("every field has a tested value with both executors, and no response contains another merchant's data", async () => {
+  test("every field has the same value with both executors, and no response contains another merchant's data", async () => {
     const { app, ours, canaries } = await startWorlds(engine)
     await app.fee('0.5')
     const live = await startApp(engine, { mode: 'live', rates: [] })

@@ -29,7 +29,7 @@ test('the tested ids include every type of node', () => {
   expect(schema.getPossibleTypes(schema.getType('Node') as never).map(({ name }) => name)).toEqual([...nodeTypes])
 })
 
-test('a canary of digits matches only as a whole number, and not within a UUID', () => {
+test('findSigns finds a canary of digits only as a whole number, not within a UUID', () => {
   const signs = ['771928', 'Kanarienvogel']
   for (const text of ['"771928"', '77-19-28 771928.', '+771928', '771928'])
     expect(findSigns(text, signs)).toEqual(['771928'])
@@ -38,7 +38,7 @@ test('a canary of digits matches only as a whole number, and not within a UUID',
 })
 
 describe.each(everyEngine)('ids on %s', (engine) => {
-  test('every canary is detected in plain text and within encoded ids', async () => {
+  test('a canary in a response is detected, in plain text and within encoded ids', async () => {
     const { app, other, theirs, canaries } = await startWorlds(engine)
     const some = [other.id, theirs.person, theirs.payouts.failed, '7391.73918264', foreignWords.digits]
     expect(canaries).toEqual(expect.arrayContaining(some))
@@ -53,7 +53,7 @@ describe.each(everyEngine)('ids on %s', (engine) => {
 
   // One pair of merchants per root type: only the last step of each case changes data.
   test.each(['Query', 'Mutation', 'Subscription'])(
-    'a %s rejects ids of other merchants, owners and types like ids that do not exist',
+    'a %s responds to ids of other merchants, owners or types as to ids that do not exist',
     async (root) => {
       const worlds = await startWorlds(engine)
       const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))

@@ -53,7 +53,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
     })
   })
 
-  test('InvalidInputError names every invalid field as the caller wrote it', async () => {
+  test('InvalidInputError lists every invalid field by its path in the input', async () => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const recipient = {
@@ -94,7 +94,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('InsufficientFundsError has the balance of the wallet and the amount that the payout needs', async () => {
+  test('InsufficientFundsError has the balance of the wallet and the required amount', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     await app.wallet({ balance: '40' })
@@ -108,7 +108,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
     })
   })
 
-  test('each domain error has a type of its own', async () => {
+  test('each domain error is returned as a separate type', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
     const closedId = await app.customer()
     const walletId = await app.wallet({ balance: '100' })
@@ -180,7 +180,7 @@ describe.each(everyEngineAndWorkers)("the account holder's name on %s", (engine)
   const { recipientName, ...account } = bankAccount
   const paying = (holder: object) => ({ ...payoutInput, recipient: { bankAccount: { ...account, ...holder } } })
 
-  test("a bank account accepts the account holder's name under its present and its legacy field name", async () => {
+  test("the account holder's name is accepted as accountName and as the legacy field recipientName", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const inputs = [
@@ -258,7 +258,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     return { app, inputs }
   }
 
-  test('a replay returns the present state of the node, where REST repeats its first response (ruling 48)', async () => {
+  test("a replay in GraphQL returns the node's present state; in REST the first response (ruling 48)", async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const key = (idempotencyKey: string) => ({ idempotencyKey })
@@ -300,7 +300,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
   })
 
-  test('a replay returns the present state of a customer or payout method, and the original of a deleted one', async () => {
+  test('a replay returns the present state of a customer or payout method, or the original if it was deleted', async () => {
     const app = await startApp(engine)
     const registering = { ...customerInput, city: 'Lagos', idempotencyKey: 'c' }
     const { customer } = await run(app, 'createCustomer', registering, 'customer { uuid }')
@@ -360,7 +360,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     },
   )
 
-  test('each mutation of one request has its own idempotency key', async () => {
+  test('each mutation in one request uses the idempotency key of its own input', async () => {
     const app = await startApp(engine)
     const query = `mutation { a: createWallet(input: { currency: "NGN", description: "A", idempotencyKey: "a" }) { ...W }
       none: createWallet(input: { currency: "NGN", description: "N" }) { ...W }
@@ -433,7 +433,7 @@ describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
     expect((await readStoredRows(app)).customers).toEqual([])
   })
 
-  test("an update can't remove a name that the customer's type requires", async () => {
+  test("updateCustomer can't remove a name that the customer's type requires", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const result = await run(app, 'updateCustomer', { customerId, lastName: null })
@@ -486,7 +486,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     ['neither', {}],
     ['both', { bankAccount, payoutMethodId: nobody }],
     ['null', { bankAccount: null }],
-  ])('createPayout with %s of the two recipients fails validation', async (_, recipient) => {
+  ])('createPayout with %s of the two kinds of recipient fails validation', async (_, recipient) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -495,7 +495,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('a payout matches its quote, and fails with the error that the quote reports', async () => {
+  test('createPayout returns the values of the quote, or fails with the error that the quote reports', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
     const customerId = await app.customer()
@@ -589,7 +589,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
 })
 
 describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
-  test('simulations play the bank and the blockchain in the sandbox', async () => {
+  test('simulations settle payouts and credit deposits in the sandbox', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const walletId = await app.wallet()
@@ -621,7 +621,7 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('live mode has no simulations', async () => {
+  test('live mode has no simulation mutations', async () => {
     const app = await startApp(engine, { mode: 'live' })
     for (const [name, type] of [
       ['simulateDeposit', 'SimulateDepositInput'],
@@ -644,7 +644,7 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
 })
 
 describe.each(everyEngineAndWorkers)('reads after a mutation on %s', (engine) => {
-  test('a field after a mutation has the new state, also in the same request', async () => {
+  test('a field that is read after a mutation in the same request has the new state', async () => {
     for (const executor of everyExecutor) {
       const app = await startApp(engine, { executor })
       const customerId = await app.customer()
@@ -689,7 +689,7 @@ describe.each(everyEngineAndWorkers)('reads after a mutation on %s', (engine) =>
     }
   })
 
-  test("the payout of a mutation's payload has its wallet's new balance", async () => {
+  test('the wallet in the payload of createPayout has the new balance', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { data } = await app.graphql(

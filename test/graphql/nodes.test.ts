@@ -15,7 +15,7 @@ const assetTypes = ['AssetCode', 'AssetNetwork']
 const ofType = (type: NodeType) => `{ ... on ${type} ${everythingOf(schema, type)} }`
 
 describe.each(everyEngine)('nodes on %s', (engine) => {
-  test('node(id:) accepts every spelling of an id, and the node returns its canonical id', async () => {
+  test('node(id:) accepts every spelling of an id, and returns the canonical id', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = await everyThing(ask, ours)
@@ -34,7 +34,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('node(id:) returns null for an id under another type', async () => {
+  test('node(id:) returns null for a global id with the wrong type', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     for (const { type, id } of await everyThing(ask, ours)) {
@@ -45,7 +45,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('nodes(ids:) returns nodes in the order of the ids, with duplicates, and null for a missing one', async () => {
+  test('nodes(ids:) returns nodes in the order of the ids, with duplicates, and null for missing nodes', async () => {
     const { app, ours, theirs } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = thingsOf(ours)
@@ -69,7 +69,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     expect((await ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] })
   })
 
-  test('nodes(ids:) accepts a hundred ids, and rejects more with the name of the argument', async () => {
+  test('nodes(ids:) accepts a hundred ids, and rejects more', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
@@ -87,7 +87,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('a node has the same fields when it is refetched by its id', async () => {
+  test('node(id:) returns the same fields as the list that contained the node', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const calls = callsOf({

@@ -23,7 +23,7 @@ function get(app: App, text: string, query?: string) {
 const notFound = [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }]
 
 describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path: %s', (engine, hasFastPath) => {
-  test('a persisted query runs by its hash after its text was sent, by POST and by GET', async () => {
+  test('a persisted query runs by its hash after its text was sent, over POST and GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     for (const [accept, status] of [
       ['application/json', 200],
@@ -44,7 +44,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     expect(body.data).toEqual({ customers: { totalCount: 0 } })
   })
 
-  test('a persisted query is known only to the merchant that sent it', async () => {
+  test('a persisted query can be used only by the merchant that sent the text', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { apiKey } = await app.otherMerchant()
     await post(app, { query: who, extensions: hashed(who) })
@@ -52,7 +52,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
   })
 
-  test('a persisted query whose hash belongs to another text is rejected and not stored', async () => {
+  test('a persisted query is rejected and not stored if the hash is not that of its text', async () => {
     const app = await startApp(engine, { hasFastPath })
     const other = `${who} `
     const refused = await post(app, { query: other, extensions: hashed(who) })
@@ -76,7 +76,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     }
   })
 
-  test('a persisted mutation does not run by GET', async () => {
+  test('a persisted mutation is rejected over GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
     expect((await post(app, { query: opening, extensions: hashed(opening) })).body.data.createWallet).toBeDefined()
@@ -84,7 +84,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     expect([refused.status, refused.headers.allow]).toEqual([405, 'POST'])
   })
 
-  test('a persisted subscription streams by its hash', async () => {
+  test('a persisted subscription can be started by its hash', async () => {
     const app = await startApp(engine, { hasFastPath })
     const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
     await app.wallet()
@@ -99,7 +99,7 @@ describe('the cache of persisted queries', () => {
   const bounds = { ofMerchant: 100, ofAll: 250 }
   const text = (length: number) => 'x'.repeat(length)
 
-  test('a full cache of one merchant evicts its least recently used query, and no query of other merchants', () => {
+  test('a merchant at its limit evicts its own least recently used query, and none of other merchants', () => {
     const cache = createPersistedQueryCache(bounds)
     cache.set('quiet', 'own', text(40))
     cache.set('loud', 'first', text(40))
@@ -116,7 +116,7 @@ describe('the cache of persisted queries', () => {
     expect(cache.get('quiet', 'own')).toBeDefined()
   })
 
-  test('a full cache of many merchants evicts the least recently used queries of all', () => {
+  test('a full cache evicts the least recently used query of all merchants', () => {
     const cache = createPersistedQueryCache(bounds)
     for (const merchant of ['a', 'b', 'c']) cache.set(merchant, 'own', text(80))
     expect(cache.get('a', 'own')).toBeDefined()
@@ -129,7 +129,7 @@ describe('the cache of persisted queries', () => {
     ])
   })
 
-  test('a persisted query that is sent several times counts once', () => {
+  test('a persisted query that is sent several times takes the space of one', () => {
     const cache = createPersistedQueryCache(bounds)
     cache.set('a', 'other', text(50))
     for (let count = 0; count < 10; count++) cache.set('a', 'own', text(50))

@@ -219,7 +219,7 @@ test.each([
     'text',
   ],
   ['a field without a declared column', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
-])('%s has no plan, and graphql-js executes it', async (_, query, value, text) => {
+])('graphql-js executes %s, for which no plan exists', async (_, query, value, text) => {
   const app = await startApp('sqlite')
   const engine = createEngine(schema, { executor: 'planned' })
   root = value

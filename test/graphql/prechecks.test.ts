@@ -110,7 +110,7 @@ async function ask(server: App['server'], key: string, query: string, variables:
   return { status: answer.statusCode, ...JSON.parse(answer.body) }
 }
 
-test('every field below a mutation declares its column or resolver, and is nullable if it reads', () => {
+test("every field in a mutation's result declares its column or resolver, and is nullable if it reads the database", () => {
   const fields = Object.keys(mutationFields).flatMap(reachedBy)
   expect(fields.length).toBeGreaterThan(500)
   const named = (isWanted: (field: Reached['field']) => boolean) => [
@@ -151,7 +151,7 @@ describe("the precheck of an operation's selection", () => {
     ['@skip(if: $no)', true],
     ['@include(if: true) @skip(if: $yes)', false],
     ['@skip(if: false) @include(if: $yes)', true],
-  ])('the precheck with %s skips excluded fields', (directive, isIncluded) => {
+  ])('the precheck evaluates %s on a field, and skips excluded fields', (directive, isIncluded) => {
     const wrong = 'wrong: payouts(first: 101) { totalCount }'
     for (const query of [
       making(wrong.replace(' {', ` ${directive} {`)),
@@ -163,7 +163,7 @@ describe("the precheck of an operation's selection", () => {
     }
   })
 
-  test('the precheck reports each invalid field under its own path, up to twenty', () => {
+  test('the precheck reports up to twenty invalid fields, each with its path', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, i) => `w${i}: payouts(first: 101) { totalCount }`).join(' ')
     const paths = (count: number) => Array.from({ length: count }, (_, i) => `made.wallet.w${i}`)
@@ -177,7 +177,7 @@ describe("the precheck of an operation's selection", () => {
     }
   })
 
-  test('the precheck of a mutation rejects every cursor, and that of a subscription accepts any well-formed one', () => {
+  test('the precheck rejects every cursor in a mutation, and accepts a well-formed one in a subscription', () => {
     for (const [name, cursor] of [
       ['after', 'YWJj'],
       ['before', 'YWJj'],
@@ -195,17 +195,17 @@ describe("the precheck of an operation's selection", () => {
     expect(faultsOf(nullable, { id: null })).toEqual([])
   })
 
-  test('the precheck of several mutations skips the arguments of the first, which validates its own', () => {
+  test('the precheck of several mutations skips the arguments of the first, which validates them itself', () => {
     const query = `mutation($input: CreateWalletInput = {currency: "NGN", description: "x"}) {
       one: createWallet(input: $input) { __typename } two: createWallet(input: $input) { __typename } }`
     expect(faultsOf(query, { input: null })).toEqual(['two'])
   })
 
-  test('the precheck of a query reports nothing, because its fields fail individually', () => {
+  test('the precheck of a query reports nothing, because fields of a query fail individually', () => {
     expect(faultsOf('{ wallets { nodes { payouts(first: 101) { totalCount } } } }')).toEqual([])
   })
 
-  test('the precheck of a subscription reports a scope that its caller lacks', () => {
+  test('the precheck of a subscription reports a scope that the caller lacks', () => {
     const [operation] = parse('subscription { payoutChanged(id: "x") { wallet { id } } }').definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
     const check = lazyPrecheck(schema, operation, {})
@@ -214,7 +214,7 @@ describe("the precheck of an operation's selection", () => {
     expect(codes({ ...systemCaller, scopes: ['read'] })).toEqual([])
   })
 
-  test('the precheck of a mutation reports what a client token of one customer may not do, whatever its scopes', () => {
+  test('the precheck rejects a mutation that no client token with a customer may run, whatever its scopes', () => {
     const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
     const [operation] = parse(query).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
@@ -235,7 +235,7 @@ describe("the precheck of an operation's selection", () => {
 })
 
 describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
-  test('a mutation runs only after the scopes and arguments of every field below its payload were checked', async () => {
+  test('a mutation runs only after the scopes and arguments of every field in its selection have been checked', async () => {
     const { app, ours } = await startWorlds(engine)
     await app.fee('0.5')
     const servers = everyExecutor.map((executor) => createServerVariant(app, { executor }))
@@ -273,7 +273,7 @@ describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
   })
 
   test.each(everyExecutor)(
-    'the check covers included fields only, under their aliases (%s executor)',
+    'the precheck skips excluded fields, and reports paths with aliases (%s executor)',
     async (executor) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
@@ -308,7 +308,7 @@ describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
     },
   )
 
-  test('all mutations of a document are checked before the first one runs', async () => {
+  test('all mutations of a document are checked before the first of them runs', async () => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const { apiKey } = await newKey(app, { scopes: ['wallets', 'read'] })
@@ -327,7 +327,7 @@ describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
     expect((await readStoredRows(app)).wallets).toEqual(before.wallets)
   })
 
-  test("a mutation whose payload can't be read reports its success, and a retry returns the payload", async () => {
+  test("a mutation succeeds with null fields if its payload can't be read, and a retry returns the payload", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const isAway = { now: false }

@@ -69,7 +69,7 @@ describe.each(everyEngine)('documents from relay-compiler on %s', (engine) => {
     operations = compile().operations
   })
 
-  test('a Relay list continues from page to page', async () => {
+  test('a Relay pagination query reads all pages of a list', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const amount of ['1', '2', '3'])
@@ -90,7 +90,7 @@ describe.each(everyEngine)('documents from relay-compiler on %s', (engine) => {
     expect(seen.map(({ node }) => node.amount)).toEqual(['3.00000000', '2.00000000', '1.00000000'])
   })
 
-  test('a Relay list of a node continues through node(id:), forwards and backwards', async () => {
+  test("a Relay pagination query reads a node's list through node(id:), forwards and backwards", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100', customerId })
@@ -118,7 +118,7 @@ describe.each(everyEngine)('documents from relay-compiler on %s', (engine) => {
     expect(previous.payouts.pageInfo).toMatchObject({ startCursor, hasPreviousPage: false })
   })
 
-  test('Relay refetches a node, and mutations return the ids that update its cache', async () => {
+  test("Relay can refetch a node by its id, and mutations return the ids that update Relay's cache", async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '100' })
     const method = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })

@@ -34,7 +34,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     ],
     ['a type is renamed', 'AssetNetwork', 'AssetColour', 'AssetNetwork'],
     ['an interface is removed', 'type Payout implements Node', 'type Payout', 'Node'],
-  ])('a schema is breaking because %s', (_, from, to, culprit) => {
+  ])('rejects a breaking change without confirmation: %s', (_, from, to, culprit) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -54,7 +54,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     ['an optional argument is added', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
     ['an enum value is added', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
     ['a union member is added', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
-  ])('a schema is compatible if %s', (_, from, to, dangerous) => {
+  ])('writes a schema with a compatible change: %s', (_, from, to, dangerous) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -66,7 +66,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     expect(copy.content()).toBe(schemaText(next))
   })
 
-  test('the first schema is written without a comparison', () => {
+  test('writes a schema without a comparison if none exists', () => {
     const copy = copyOf(committed)
     rmSync(join(copy.folder, schemaPath))
     expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [], compatible: [] })
@@ -82,7 +82,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
   })
 })
 
-test('npm run codegen lists breaking changes and fails, unless it runs with the flag that allows them', () => {
+test('npm run codegen lists breaking changes, and fails unless it is run with --breaking', () => {
   const older = schemaText(changed('type Wallet implements Node {', 'type Wallet implements Node { colour: Int'))
   const copy = copyOf(older)
   cpSync(join(root, documentsFolder), join(copy.folder, documentsFolder), {

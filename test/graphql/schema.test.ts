@@ -159,13 +159,13 @@ test.each(
   expect(errors.map((error) => error.name)).toContain('InvalidInputError')
 })
 
-test('every field of a query or mutation is nullable, so one that fails leaves the others', () => {
+test('every root field of a query or mutation is nullable, so its failure does not affect the others', () => {
   for (const root of [sandboxSchema.getQueryType(), sandboxSchema.getMutationType()]) {
     expect(Object.entries(fieldTypes(root)).filter(([, type]) => type.endsWith('!'))).toEqual([])
   }
 })
 
-test('every field that is always null names its reserved purpose', () => {
+test('the description of every field that is always null says what the field is reserved for', () => {
   const { Payout } = sandboxSchema.getTypeMap()
   const fields = isObjectType(Payout) ? Payout.getFields() : {}
   for (const name of ['cryptoTransactionId', 'network', 'address', 'receiverWalletId']) {
@@ -184,7 +184,7 @@ test('the fields of a bank account have the same names in every input', () => {
   expect(namesOf('CreateBankPayoutMethodInput')).toEqual(expect.arrayContaining(own))
 })
 
-test('a type implements Node exactly if it has a global id', () => {
+test('a type implements Node if and only if it has a global id', () => {
   const objects = Object.values(sandboxSchema.getTypeMap()).filter(isObjectType)
   const withId = objects.filter((type) => fieldTypes(type).id === 'ID!').map(({ name }) => name)
   const nodes = objects.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'))

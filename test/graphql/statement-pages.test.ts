@@ -36,7 +36,7 @@ async function startWorld(engine: (typeof everyEngine)[number]) {
 
 describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
   test.each(['', 'from'])(
-    'a statement without an end is paged correctly while time passes and money arrives %s',
+    'a statement with the bounds "%s" is paged consistently while new transfers arrive',
     async (given) => {
       const { ask, deposit, began } = await startWorld(engine)
       const period = given === 'from' ? { from: began } : {}
@@ -61,7 +61,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     },
   )
 
-  test('a cursor of a statement with an end is valid for that end only', async () => {
+  test('a cursor of a statement with an end is rejected for another end', async () => {
     const { app, ask, began, walletId } = await startWorld(engine)
     const { to } = await ask({})
     const first = await ask({ to, first: 2 })

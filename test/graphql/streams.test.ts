@@ -77,7 +77,7 @@ describe.each(everyEngineAndWorkers)('a GraphQL stream on %s', (engine) => {
 })
 
 describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
-  test('payoutsChanged follows many payouts in one stream until all have reached a final status', async () => {
+  test('payoutsChanged sends changes of several payouts until all have reached a final status', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const ids = [await pay(app), await pay(app), await pay(app)]
@@ -105,7 +105,7 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     expect(await next()).toBeNull()
   })
 
-  test("payoutsChanged follows the payouts of one customer or of the whole merchant, and no other merchant's", async () => {
+  test("payoutsChanged sends changes of the merchant's payouts, or only of one customer's payouts", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100' })
@@ -169,7 +169,7 @@ describe('payoutsChanged', () => {
 })
 
 describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
-  test('the event poll executes no query until an event occurs, then one for all streams, and none after the last one closes', async () => {
+  test('the event poll executes one query per event for all streams, and none while no event occurs', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
@@ -229,8 +229,8 @@ describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('a stream whose caller disconnects before it begins on %s', (engine) => {
-  test('a stream whose caller disconnects before it begins takes no place and starts no poll', async () => {
+describe.each(everyEngine)('a GraphQL stream whose caller disconnects before the start, on %s,', (engine) => {
+  test('does not count towards the limit of streams, and starts no poll', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     let end = new AbortController()
@@ -269,8 +269,8 @@ describe.each(everyEngine)('a stream whose caller disconnects before it begins o
   })
 })
 
-describe('a stream whose source fails', () => {
-  test('a stream whose source fails sends a GraphQL error and ends', async () => {
+describe('a GraphQL stream whose source fails', () => {
+  test('sends a GraphQL error and ends', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100' })
     const payoutId = await pay(app)
@@ -295,9 +295,9 @@ describe('a stream whose source fails', () => {
   })
 })
 
-describe('memory after responses of Yoga', () => {
+describe('memory after a response by Yoga', () => {
   test.each(['a stream that its caller closes', 'a multipart stream', 'a query over GET'])(
-    'the process keeps no request of %s after its end',
+    'the process releases the request of %s after its end',
     async (kind) => {
       const app = await startApp('sqlite')
       const server = createServerVariant(app, {})

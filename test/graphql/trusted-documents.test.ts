@@ -55,7 +55,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect((await post(app, { query: who, extensions })).body.data).toEqual(answerOfWho)
   })
 
-  test('a trusted mutation runs by POST only, and only GET responses may be cached, by the caller alone', async () => {
+  test('a trusted mutation is accepted by POST only; only GET responses are cacheable, and only privately', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
     expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
@@ -80,7 +80,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
-  test('an unknown document id gets an error code of its own, in both media types', async () => {
+  test('an unknown document id gets PERSISTED_DOCUMENT_NOT_FOUND in both media types', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const documentId of ['other', 'WHO', 'sha256:who2', '__proto__', 'constructor']) {
@@ -104,7 +104,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
     ['an unknown version', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
     ['a persistedQuery that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
-  ])('%s is rejected with the name of the parameter', async (_, body, field) => {
+  ])('a request with %s is rejected, and the error has the name of the parameter', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const accept of ['application/json', newer]) {
@@ -117,7 +117,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     }
   })
 
-  test('a trusted document is known as soon as it is added, and unknown as soon as it is removed', async () => {
+  test('a trusted document can be used as soon as it is added, and no longer after it is removed', async () => {
     const app = await startApp(engine, { hasFastPath })
     expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     await trust(app, { who })
@@ -135,7 +135,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
   })
 
-  test('a trusted subscription streams by POST and by GET', async () => {
+  test('a trusted subscription can be started by POST and by GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { ticking })
     await app.wallet()
@@ -152,7 +152,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect(await unknown.next()).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND' } }] })
   })
 
-  test('a trusted document that a later schema rejects fails with an error, and the others still run', async () => {
+  test('a trusted document that is invalid in a later schema fails, and the others still run', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await trust(app, { gone: '{ fieldOfThePast }', who })
@@ -163,7 +163,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
 })
 
 describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (engine, hasFastPath) => {
-  test('live mode runs trusted documents by id or text, and parses no other', async () => {
+  test('live mode runs trusted documents by id or by text, and rejects any other document unparsed', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who, ticking })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -190,7 +190,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
     expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_TRUSTED' } }] })
   })
 
-  test('live mode accepts only hashes of trusted documents', async () => {
+  test('live mode accepts a persisted query only if it is a trusted document', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -209,7 +209,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
     )
   })
 
-  test('the sandbox also accepts introspection, for GraphiQL, and nothing else', async () => {
+  test('the sandbox also accepts introspection, because GraphiQL needs it, but no other document', async () => {
     const app = await startApp(engine, { hasFastPath, documents: 'trusted' })
     const introspection = await post(app, { query: getIntrospectionQuery() })
     expect(introspection.body.data.__schema.queryType.name).toBe('Query')
@@ -225,8 +225,8 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
   })
 })
 
-describe('the start with trusted documents', () => {
-  test('the start prepares trusted documents, so their first request prepares nothing', async () => {
+describe('the start of the service with trusted documents', () => {
+  test('prepares their SQL statements, so that the first request of each prepares none', async () => {
     const ask = await askAfterStart('sqlite')
     const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
     onTestFinished(() => prepare.mockRestore())
@@ -241,7 +241,7 @@ describe('the start with trusted documents', () => {
     expect(prepare).toHaveBeenCalled()
   })
 
-  test.each(everyEngine)('the warm-up on %s sends its stub rows to no caller', async (engine) => {
+  test.each(everyEngine)('uses stub rows on %s that no response contains', async (engine) => {
     const ask = await askAfterStart(engine)
     for (const documentId of Object.keys(screens('trusted'))) {
       const { data } = await ask(documentId)
@@ -284,7 +284,7 @@ async function askAfterStart(engine: Engine) {
   }
 }
 
-test('a trusted document stays prepared and planned whatever other documents callers send', async () => {
+test('a trusted document stays prepared and planned however many other documents callers send', async () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   const nothing = { refreshIfChanged: () => undefined, refresh: () => undefined }
   const find = createDocumentResolver(sandboxSchema, { policy: 'any', trusted: { ...pinned, ...nothing } })

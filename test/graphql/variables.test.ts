@@ -64,7 +64,7 @@ function bothRead(text: string, given: Record<string, unknown>): [ours: unknown,
   return [ours && plain(ours.coerced), 'variableValues' in theirs ? plain(theirs.variableValues?.coerced) : null]
 }
 
-test.each(inputs)('variables of %s are coerced as graphql-js coerces them', (name) => {
+test.each(inputs)('variables of the type %s are coerced to the same values as by graphql-js', (name) => {
   const type = sandboxSchema.getType(name)
   if (!isInputType(type)) throw new Error(`${name} is no input`)
   for (const written of [name, `${name}!`, `[${name}]`, `[${name}!]!`]) {
@@ -104,18 +104,18 @@ test.each([
   ['an undeclared variable', 'query ($v: Int) { __typename }', { w: 1 }],
   ['a variable named like a member of Object.prototype', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
   ['a provided variable with such a name', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
-])('%s is coerced as graphql-js coerces it', (_, text, given) => {
+])('%s is coerced to the same value as by graphql-js', (_, text, given) => {
   const [ours, theirs] = bothRead(text, given)
   expect(ours).toEqual(theirs)
 })
 
-test('a default value is frozen, because all requests share it', () => {
+test('the default value of a variable is frozen, because all requests share it', () => {
   const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
   const read = operation?.kind === Kind.OPERATION_DEFINITION && createVariablesReader(sandboxSchema, operation)({})
   expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
 })
 
-test('a variable of an output type and an input with defaults have no compiled reader', () => {
+test('createVariablesReader rejects a variable of an output type, and an input type with default values', () => {
   const schema = buildSchema('input Sized { size: Int = 1 } type Query { by(sized: Sized): Int }')
   const read = (type: string) => {
     const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions

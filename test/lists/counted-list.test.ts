@@ -44,7 +44,7 @@ async function pageOf(
 const newestFirst = (members: Iterable<number>) => [...members].sort((a, b) => b - a)
 
 describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
-  describe('every page equals the slice of an array', () => {
+  describe('every page equals the same part of an array', () => {
     // Numbers around the edges of blocks of each size, and anywhere.
     const sequence = fc.oneof(
       fc.integer({ min: 1, max: 200 }),
@@ -54,7 +54,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
       fc.integer({ min: 1, max: 3_000_000 }),
     )
 
-    test('every page equals the slice of an array, after any additions and removals', async () => {
+    test('after any additions and removals', async () => {
       const { db } = await startDatabase(engine)
       let runs = 0
 
@@ -92,7 +92,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
       )
     })
 
-    test('every page equals the slice of an array, over 5,000 numbers of which every third was removed', async () => {
+    test('with 5,000 rows of which every third was removed', async () => {
       const { db } = await startDatabase(engine)
       const all = upTo(5_000)
       const removedNumbers = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
@@ -121,7 +121,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     })
   })
 
-  test('an empty list has one empty page, and so has a page beyond the end', async () => {
+  test('the first page of an empty list and any page beyond the end are empty', async () => {
     const { db } = await startDatabase(engine)
     const empty = { items: [], total: 0, limit: 10 }
 
@@ -134,7 +134,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     expect(await pageOf(db, { list: 'other', page: 2, limit: 10 }, [7])).toMatchObject({ items: [], total: 1 })
   })
 
-  test('a row behind many sparse blocks is found by reading its own block', async () => {
+  test('every row is found in a list whose rows are spread over many sparse blocks', async () => {
     const { db } = await startDatabase(engine)
     const members = newestFirst([...upTo(31), ...upTo(8).map((block) => block * 32)])
     await count(
@@ -147,7 +147,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     }
   })
 
-  test('a page is not looked up if the counts of blocks sum to less than the total', async () => {
+  test('a page has no start if the counts of blocks sum to less than the total', async () => {
     const { db } = await startDatabase(engine)
     const start = (total: number, offset: number) => findPageStart(db, { merchantId, list: 'list', total, offset })
     expect([await start(10, 0), await start(10, 9)]).toEqual([null, null])
@@ -155,7 +155,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     expect([await start(10, 0), await start(10, 3)]).toEqual([{ fromSequence: 31, skip: 0 }, null])
   })
 
-  test('a rejected change leaves the counts unchanged', async () => {
+  test('counts are unchanged after their transaction is rolled back', async () => {
     const { db } = await startDatabase(engine)
 
     const refused = db.write(async (tx) => {
@@ -168,7 +168,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
   })
 })
 
-test('the deepest page of a million rows reads a few counts and no row before the page', async () => {
+test('finding any page among a million rows reads at most 49 counts', async () => {
   const { db, url } = await startDatabase('sqlite')
   const length = 1_000_000
   countDirectly(url.replace('sqlite:', ''), length)

@@ -85,29 +85,32 @@ async function takes(browse: Browse, context: Context, input: Input, after: stri
   }
 }
 
-describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) => {
-  test.each(lists)('a cursor of %s is rejected under any other filter, also under a new one', async (name, list) => {
-    const app = await startApp(engine)
-    const { fields, browse } = withInvented(list)
-    const inputs = inputsOf(list, fields)
-    const cursorsOf = (context: Context) =>
-      Promise.all(inputs.map(async (input) => (await browse(context, input)).cursorOf(row)))
-    const cursors = await cursorsOf(app.context())
-    const others = await cursorsOf(createContext(app.service, (await app.otherMerchant()).id))
-    const wrong: string[] = []
-    for (const [i, input] of inputs.entries()) {
-      for (const [j, cursor] of cursors.entries()) {
-        // An empty list has no rows and so no cursors.
-        const isSame = named(name, input) === named(name, inputs[j] as Input) && !atob(cursor).endsWith(':0')
-        const isTaken = await takes(browse, app.context(), input, cursor)
-        if (isTaken !== isSame) wrong.push(`${JSON.stringify(input)} of ${JSON.stringify(inputs[j])}: ${isTaken}`)
+describe.each(everyEngine)('cursors of lists on %s', (engine) => {
+  test.each(lists)(
+    'a cursor of %s is rejected under any other filter, including a filter that is added later',
+    async (name, list) => {
+      const app = await startApp(engine)
+      const { fields, browse } = withInvented(list)
+      const inputs = inputsOf(list, fields)
+      const cursorsOf = (context: Context) =>
+        Promise.all(inputs.map(async (input) => (await browse(context, input)).cursorOf(row)))
+      const cursors = await cursorsOf(app.context())
+      const others = await cursorsOf(createContext(app.service, (await app.otherMerchant()).id))
+      const wrong: string[] = []
+      for (const [i, input] of inputs.entries()) {
+        for (const [j, cursor] of cursors.entries()) {
+          // An empty list has no rows and so no cursors.
+          const isSame = named(name, input) === named(name, inputs[j] as Input) && !atob(cursor).endsWith(':0')
+          const isTaken = await takes(browse, app.context(), input, cursor)
+          if (isTaken !== isSame) wrong.push(`${JSON.stringify(input)} of ${JSON.stringify(inputs[j])}: ${isTaken}`)
+        }
+        expect(await takes(browse, app.context(), input, others[i] as string), 'of another merchant').toBe(false)
       }
-      expect(await takes(browse, app.context(), input, others[i] as string), 'of another merchant').toBe(false)
-    }
-    expect(wrong).toEqual([])
-  })
+      expect(wrong).toEqual([])
+    },
+  )
 
-  test('a list with legacy cursors accepts them until the input uses a filter that is newer', async () => {
+  test('a legacy cursor is accepted unless the input has a filter that was added later', async () => {
     const app = await startApp(engine)
     const merchantId = app.merchant.id
     const earlier = (...name: readonly unknown[]) =>

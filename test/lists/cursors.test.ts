@@ -35,7 +35,7 @@ const names = (merchantId: string, customerId: string, walletId: string) =>
     [entries, { walletId, kind: 'deposit' }, ['entries', { merchantId, walletId, direction: null, kind: 'deposit' }]],
   ] as const
 
-test('the name of a list in its cursors is stable across versions', async () => {
+test('a list accepts cursors that an earlier version of the service returned', async () => {
   const app = await startApp('sqlite')
   const customerId = await app.customer()
   const always = { createdFrom: null, createdBefore: null }
@@ -49,7 +49,7 @@ test('the name of a list in its cursors is stable across versions', async () => 
   }
 })
 
-test("a list that can't have rows rejects the cursors of one that can", async () => {
+test('a list whose filters contradict one another rejects the cursor of the unfiltered list', async () => {
   const app = await startApp('sqlite')
   const after = btoa(`${hash('sha256', JSON.stringify(nameOfAll(app.merchant.id)), 'base64url').slice(0, 12)}:7`)
   expect((await wallets.slice(app.context(), { after })).items).toEqual([])

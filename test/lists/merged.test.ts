@@ -51,8 +51,8 @@ async function startWithPayouts(engine: Engine) {
   return { app, context, world, rows }
 }
 
-describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
-  test('slices in both directions, cursors, pages, totals and times of payouts equal those of an array', async () => {
+describe.each(everyEngine)('the list of payouts under any filters on %s', (engine) => {
+  test('has the same slices, cursors, pages and totals as a filtered array', async () => {
     const { context, world, rows } = await startWithPayouts(engine)
     const { customerId, walletIds } = world
     const some = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
@@ -121,7 +121,7 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
   })
 })
 
-test('every possible payout has values by which its list is merged', async () => {
+test('every possible payout is in the list under each filter that merges ranges of an index', async () => {
   const app = await startApp('sqlite')
   const context = app.context()
   await buildWorld(app.service, app.merchant.id)

@@ -72,7 +72,7 @@ function inOrder(rows: readonly Row[]): Row[] {
 const hour = 60 * 60 * 1000
 
 describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
-  test('lists stay newest first after a restart with an earlier clock, and a time filter finds its rows', async () => {
+  test('lists stay newest first after a restart with an earlier clock, and time filters match the shown times', async () => {
     const start = Date.parse('2026-03-01T12:00:00.000Z')
     // The rates are older than all rows.
     let ahead = start - 24 * hour
@@ -109,7 +109,7 @@ describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
 
 // On SQLite one process writes, however many processes serve requests.
 test.runIf(everyEngine.includes('postgres'))(
-  'lists of two processes with 48 clients and different clocks stay newest first on PostgreSQL',
+  'lists stay newest first when 48 clients write through two processes with different clocks on PostgreSQL',
   async () => {
     const app = await startApp('postgres')
     const walletId = await app.wallet({ balance: '100' })

@@ -8,7 +8,7 @@ import { perform } from '../support/perform.ts'
 import { buildWorld, payoutMethodList } from './lists.ts'
 
 describe.each(everyEngine)('pages on %s', (engine) => {
-  test('pages of a list with gaps have every row once, also across the blocks of its counts', async () => {
+  test('pages of a list with gaps have every row once, also across block boundaries of the counts', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const world = await buildWorld(app.service, app.merchant.id)
@@ -31,7 +31,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('pages of a customer whose id is the merchant’s are empty, and without an owner no filter applies', async () => {
+  test('an owner filter with the merchant’s id as customer id matches nothing, and without an owner all rows match', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const idsOf = async (owner: Parameters<typeof wallets.slice>[1]['owner']) =>

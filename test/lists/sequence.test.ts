@@ -32,8 +32,8 @@ const operations = fc.array(
   { minLength: 1, maxLength: 40 },
 )
 
-describe.each(everyEngine)('numbers of operations that share a transaction on %s', (engine) => {
-  test('numbers have no gaps whichever operations fail, and rows have the order of their times and ids', async () => {
+describe.each(everyEngine)('sequence numbers of operations that share a transaction on %s', (engine) => {
+  test('have no gaps whichever operations fail, and order rows by time and id', async () => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write(async (tx) => {
       await insertMerchant(tx, merchantRow(1))
@@ -92,7 +92,7 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
 })
 
 test.each(everyEngine)(
-  'a row on %s is moved to a later millisecond only if its id does not follow the previous one',
+  'on %s the time of a new row is moved forward only if its id would not sort after the previous row',
   async (engine) => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))

@@ -42,7 +42,7 @@ function lastAtOrBelow(marks: readonly SequenceMark[], fromSequence: number): Se
   return marks[low - 1] ?? null
 }
 
-test('the search for a time among a million rows takes about twenty reads', async () => {
+test('the search for a time range among a million rows takes fewer than 45 reads', async () => {
   const marks = Array.from({ length: 1_000_000 }, (_, i) => ({
     sequence: i + 1,
     createdAt: timestamp(start + i * 1_000),
@@ -58,7 +58,7 @@ test('the search for a time among a million rows takes about twenty reads', asyn
   expect(looks.length).toBeLessThan(45)
 })
 
-test('the search for a time misses no row, with gaps in the numbers and clocks that differ by a minute', async () => {
+test('the search for a time range finds every row, despite gaps in the numbers and clocks a minute apart', async () => {
   const gap = fc.record({
     numbers: fc.integer({ min: 1, max: 40 }),
     ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200_000 })),
@@ -89,7 +89,7 @@ test('the search for a time misses no row, with gaps in the numbers and clocks t
   )
 })
 
-test('a list without a time filter executes no search', async () => {
+test('a list without a time filter executes no time search', async () => {
   const { rows, looks } = await rowsOf([{ sequence: 1, createdAt: timestamp(start) }], always)
   expect(rows).toHaveLength(1)
   expect(looks).toEqual([])
@@ -116,12 +116,12 @@ test.each([
   [0, 0],
   [maxCountedRows, maxCountedRows],
   [maxCountedRows + 1, null],
-])('a count of %d rows makes the total %s, and reads at most one row above the maximum', async (rowCount, total) => {
+])('the total of %d matching rows is %s, and counting stops one row above the maximum', async (rowCount, total) => {
   const counted = await totalOf({ status: 'active' }, { rowCount, latest: 1_000_000 })
   expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })
 
-test('a total with a maintained count is not counted, unless a time filter narrows it', async () => {
+test('a list with a maintained count scans rows for its total only under a time filter', async () => {
   const answers = { rowCount: 7, latest: 1_000_000 }
   expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
   expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)

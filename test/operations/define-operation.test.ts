@@ -40,35 +40,35 @@ function mutationsOf(mode: Mode): string[] {
   return Object.keys(schemaFor(mode).getMutationType()?.getFields() ?? {}).sort()
 }
 
-test('every operation that the sources define is one that the writer runs, each with a name of its own', () => {
+test('the writer can run every operation that the sources define, each under a unique name', () => {
   const defined = foundInSources(/= define(?:Internal)?Operation\(\s*(?:\{\s*name: )?'(\w+)'/g)
   expect(defined).toEqual(Object.keys(operations).sort())
   expect(defined.length).toBe(foundInSources(/= (define(?:Internal)?Operation)\(/g).length)
   for (const [name, operation] of Object.entries(operations)) expect(operation.declaration.name).toBe(name)
 })
 
-test('the exported constant of an operation has the name that it declares', () => {
+test('each operation is exported under the name in its declaration', () => {
   const exported = foundInSources(/^export const (\w+) = define(?:Internal)?Operation\(/gm)
   expect(exported).toEqual(Object.keys(operations).sort())
 })
 
-test('every mutation has the name of the operation that it performs, and the writer runs it', () => {
+test('every mutation has the name of the operation that it performs', () => {
   const fields = Object.entries(sandboxSchema.getMutationType()?.getFields() ?? {})
   expect(fields.length).toBeGreaterThan(20)
   for (const [name, field] of fields) expect([name, operationOfField(field)]).toEqual([name, byName(name)])
 })
 
-test('every endpoint that writes has the name of the operation that it performs, and the writer runs it', () => {
+test('every REST endpoint that writes has the name of the operation that it performs', () => {
   const writing = routes.filter(({ method }) => method !== 'GET')
   expect(writing.length).toBeGreaterThan(10)
   for (const { name, writeOperation } of writing) expect([name, writeOperation]).toEqual([name, byName(name)])
 })
 
-test('every operation of the APIs is a mutation, and none of the internal operations is', () => {
+test('every operation of the APIs has a mutation, and no internal operation has one', () => {
   expect(mutationsOf('sandbox')).toEqual(apiDeclarations.map(({ name }) => name).sort())
 })
 
-test('the live schema lacks the mutations of the sandbox and has all others', () => {
+test('the live schema has all mutations except the sandbox-only ones', () => {
   expect(mutationsOf('live')).toEqual(
     apiDeclarations
       .filter(({ sandboxOnly }) => !sandboxOnly)
@@ -77,12 +77,12 @@ test('the live schema lacks the mutations of the sandbox and has all others', ()
   )
 })
 
-test('every scope is required by some operation, but for read', () => {
+test('every scope except read is required by at least one operation', () => {
   const required = new Set<Scope>(apiDeclarations.flatMap(({ scope }) => (scope === 'anyApiKey' ? [] : [scope])))
   expect(scopes.filter((scope) => scope !== 'read' && !required.has(scope))).toEqual([])
 })
 
-test('customer tokens may have read and the scopes of the operations that act as a customer', () => {
+test('customer tokens may have the scope read and those of operations that can act as a customer', () => {
   const required = new Set<string | null>(
     declarations.filter(({ actsAsCustomer }) => actsAsCustomer).map(({ scope }) => scope),
   )
@@ -106,7 +106,7 @@ test('idempotency keys are stored with the name of their operation', () => {
   }
 })
 
-describe('an operation that is declared', () => {
+describe('a declared operation', () => {
   const service = createService({ db: unavailableDatabase(), mode: 'live' })
   const context = createContext(service, 'merchant')
 
@@ -117,14 +117,14 @@ describe('an operation that is declared', () => {
     },
   )
 
-  test('has its name in stack traces', async () => {
+  test('appears under its name in stack traces', async () => {
     const failing = defineInternalOperation('storeSeal', async () => {
       throw new Error('failed')
     })
     await expect(failing(context, {})).rejects.toMatchObject({ stack: expect.stringContaining('storeSeal') })
   })
 
-  test('fails the test that meets an error which it does not declare', async () => {
+  test('that throws an undeclared error is reported by the test support', async () => {
     const undeclared: string[] = []
     const perform = reportUndeclaredErrors(service.perform, (found) => undeclared.push(found))
     const { declaration } = createWallet
@@ -134,7 +134,7 @@ describe('an operation that is declared', () => {
   })
 })
 
-test('a wrong declaration does not compile', () => {
+test('an operation with a wrong declaration does not compile', () => {
   expect(notCompiled).toBeInstanceOf(Function)
 })
 

@@ -17,7 +17,7 @@ async function pay(app: App, changes: object = {}): Promise<string> {
 }
 
 describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) => {
-  test('a payout is returned by its id and in the list, in the shape of its creation', async () => {
+  test('a payout has the same fields in the response to its creation, by its id, and in the list', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body: created } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
@@ -39,7 +39,7 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
     expect(data.payout).toEqual({ uuid: created.data.id, status: 'RETURNED' })
   })
 
-  test('payouts are listed newest first, filtered by owner, status, currency and time, on pages with each payout once', async () => {
+  test('payouts are listed newest first, with filters by owner, status, currency and time', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()
@@ -152,7 +152,7 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
 })
 
 describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
-  test("the merchant's wallets are listed and filtered like those of a customer", async () => {
+  test("GET /api/wallets lists and filters only the merchant's own wallets", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
@@ -176,8 +176,8 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
   })
 })
 
-describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
-  test('a network is accepted as the asset codes show it, and responses have it in lower case', async () => {
+describe.each(everyEngine.slice(0, 1))('network names on %s', (engine) => {
+  test('a network is accepted in the spelling of the asset codes, and returned in lower case', async () => {
     const app = await startApp(engine)
     const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
     const networkNames = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks

@@ -37,7 +37,7 @@ async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string 
   return server
 }
 
-describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) => {
+describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mode) => {
   test('the OpenAPI document is served to programs without an API key', async () => {
     const server = await startServer({ mode })
     const answer = await server.inject('/openapi.json')
@@ -46,7 +46,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) =>
     expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
   })
 
-  test('the reference page runs the script of this service alone, and links to the document for clients without scripts', async () => {
+  test('the reference page loads only the script of this service, and links to the document', async () => {
     const server = await startServer({ mode })
     const { statusCode, headers, body } = await server.inject('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
@@ -147,7 +147,7 @@ test.each([
   ],
   ['live', null, { hideTestRequestButton: true }],
 ] as const)(
-  'the script of the reference sends requests to this service only, and in %s has this key: %s',
+  'the script of the reference has no external features, and in mode %s contains the API key %s',
   async (mode, demoKey, own) => {
     const server = await startServer({ mode, demoKey })
     const { headers, rawPayload } = await server.inject({
@@ -176,7 +176,7 @@ test.each([
   },
 )
 
-test('the start logs the address of the reference', () => {
+test('the startup message has the URL of the API reference', () => {
   const config = { mode: 'live', databaseUrl: 'sqlite:payouts.sqlite' } as Config
   expect(startupMessage(config, 'http://127.0.0.1:4000', false)).toContain('http://127.0.0.1:4000/docs')
 })

@@ -15,7 +15,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
-  test('ruling 1: every other success returns 200, with status first, then message, data and pagination', async () => {
+  test('ruling 1: any other success returns 200, with status, message, data and pagination in that order', async () => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const path = `/api/payout/methods/banks/${created.body.data.id}`
@@ -36,7 +36,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     ])
   })
 
-  test('ruling 2: a failure has a sentence, a code and a request id, and nothing else', async () => {
+  test('ruling 2: an error response contains a message, a code and a request id, and nothing else', async () => {
     const app = await startApp(engine)
     const { body, headers } = await app.rest('GET', '/api/wallets/none')
     expect(body).toEqual({
@@ -47,7 +47,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     })
   })
 
-  test("ruling 2: an invalid field has the caller's wire name, a code and a message", async () => {
+  test('ruling 2: each invalid field is reported with its name in the request, a code and a message', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, customer_id: 'x', recipient_name: '', account_number: '#', payment_purpose: 'FUN' },
@@ -77,7 +77,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     ['application/json;q=0.8, application/problem+json;q=0.9'],
     ['application/problem+json, */*'],
     ['Application/Problem+JSON;Q=1.000'],
-  ])('ruling 10: a failure with Accept %s is a problem detail', async (accept) => {
+  ])('ruling 10: with Accept: %s an error response is a problem detail', async (accept) => {
     const app = await startApp(engine)
     const { status, headers, body } = await app.rest('POST', '/api/wallets', {
       body: { ...walletBody, customer_id: 'x' },
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     })
   })
 
-  test('ruling 10: the problem detail of insufficient funds has the amounts', async () => {
+  test('ruling 10: the problem detail for insufficient funds has the available and the required amount', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1' })
     const { body } = await app.rest('POST', '/api/payouts/banks', {
@@ -114,14 +114,14 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     ['application/json, application/problem+json;q=0.9'],
     ['application/json, application/problem+json;q=0'],
     ['application/problem+json;q=0, */*'],
-  ])('ruling 10: a failure with Accept "%s" is an envelope', async (accept) => {
+  ])('ruling 10: with Accept: "%s" an error response is an envelope', async (accept) => {
     const app = await startApp(engine)
     const { headers, body } = await app.rest('GET', '/api/wallets/none', { headers: { accept } })
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(body.status).toBe('failed')
   })
 
-  test('ruling 10: a success is plain JSON, whatever form Accept selects for failures', async () => {
+  test('ruling 10: a success is application/json even if Accept allows only problem details', async () => {
     const app = await startApp(engine)
     const { headers, body } = await app.rest('GET', '/api/customers', {
       headers: { accept: 'application/problem+json' },
@@ -136,7 +136,7 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
     ['a single character', '~'],
     ['128 characters', 'r'.repeat(128)],
     ['punctuation and inner spaces', 'trace 7/{"a":"b"}'],
-  ])("ruling 11: a caller's request id is kept: %s", async (_, id) => {
+  ])("ruling 11: the response has the caller's request id if that is %s", async (_, id) => {
     const app = await startApp(engine)
     const success = await app.rest('GET', '/api/customers', { headers: { 'x-request-id': id } })
     expect(success.headers['x-request-id']).toBe(id)
@@ -151,7 +151,7 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
     ['not in ASCII', 'clé'],
     ['a control character', 'a\u0001b'],
     ['a delete', 'a\u007fb'],
-  ])('ruling 11: a request id that is %s is replaced', async (_, id) => {
+  ])("ruling 11: a caller's request id is replaced if it is %s", async (_, id) => {
     const app = await startApp(engine)
     const { headers } = await app.rest('GET', '/api/customers', { headers: { 'x-request-id': id } })
     expect(headers['x-request-id']).toMatch(uuidPattern)

@@ -15,7 +15,7 @@ const asker =
 
 describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine) => {
   test.each(creations)(
-    '$name: a repeated body gets the first response, marked as replayed',
+    '$name returns the first response to a repeated body, with Idempotent-Replayed',
     async ({ path, body, status }) => {
       const app = await startApp(engine)
       await app.wallet({ balance: '100' })
@@ -32,7 +32,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
   )
 
   test.each(creations)(
-    '$name: another body with the same key is rejected with 422 and creates nothing',
+    '$name rejects another body under the same key with 422 and creates nothing',
     async ({ path, body }) => {
       const app = await startApp(engine)
       await app.wallet({ balance: '100' })
@@ -51,7 +51,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     },
   )
 
-  test('a key is 1 to 255 printable ASCII characters, and any other text is rejected with 400', async () => {
+  test('a key of 1 to 255 printable ASCII characters is accepted, and any other text is rejected with 400', async () => {
     const app = await startApp(engine)
     const ask = asker(app)
     for (const key of ['x', 'x'.repeat(255), `"${'y'.repeat(255)}"`, 'a key, with "everything" ~']) {
@@ -66,7 +66,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     }
   })
 
-  test('a key is shared by a merchant’s API keys, and separate for each operation and merchant', async () => {
+  test('a key is shared by all API keys of a merchant, and separate for each operation and merchant', async () => {
     const app = await startApp(engine)
     const ask = asker(app)
     const wallet = await ask('/api/wallets', walletBody, 'k')
@@ -79,7 +79,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined])
   })
 
-  test('a replay returns the first response, whatever has changed since', async () => {
+  test('a replay returns the first response even if its objects have changed since', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const ask = asker(app)

@@ -10,7 +10,7 @@ const banksPath = '/api/payout/methods/banks'
 const ignored = async (app: App, body: object) => (await app.rest('POST', payoutsPath, { body })).headers[header]
 
 describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine) => {
-  test('ignored fields are listed in a header of the response, of its replay and of a failure', async () => {
+  test('ignored fields are listed in a header of successes, replays and failures', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const body = { reference: 'r-1', ...payoutBody, metadata: { order: 7 }, external_id: null }
@@ -57,7 +57,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine
     ])
   })
 
-  test('the header is absent when all fields are known', async () => {
+  test('the header of ignored fields is absent if all fields are known', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const body of [payoutBody, { ...payoutBody, amount: 'x' }, {}]) {
@@ -65,7 +65,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine
     }
   })
 
-  test('the header lists at most ten short names of letters, digits and . _ -, and * for the rest', async () => {
+  test('the header of ignored fields lists at most ten short names with safe characters, and * for the rest', async () => {
     const app = await startApp(engine)
     const hostile = [
       'a\r\nset-cookie: x=1',
@@ -90,7 +90,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine
     expect(await ignored(app, { ä: 1, reference: 1 })).toBe('reference, *')
   })
 
-  test('a page of an allowed origin can read the header', async () => {
+  test('a page of an allowed origin can read the header of ignored fields', async () => {
     const app = await startApp(engine, { corsOrigins: ['https://shop.example'] })
     const headers = { origin: 'https://shop.example' }
     const answer = await app.rest('POST', payoutsPath, { body: { reference: 1 }, headers })

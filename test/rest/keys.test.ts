@@ -15,7 +15,7 @@ import { endpoints } from './endpoints.ts'
 
 describe.each(everyEngine)('API keys on %s', (engine) => {
   test.each(endpoints)(
-    'ruling 4: $name rejects every wrong API key with the same bytes',
+    'ruling 4: $name returns identical bytes for every kind of wrong API key',
     async ({ method, path, body }) => {
       const app = await startApp(engine)
       const refused: { status: number; text: string; headers: object }[] = []
@@ -36,7 +36,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
-  test.each(endpoints)('ruling 4: $name reports a missing API key as such', async ({ method, path, body }) => {
+  test.each(endpoints)('ruling 4: $name returns MISSING_TOKEN without an API key', async ({ method, path, body }) => {
     const app = await startApp(engine)
     for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
       const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
@@ -50,13 +50,13 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     ['an empty bearer token', { authorization: 'Bearer' }],
     ['two words', { authorization: 'Bearer a b' }],
     ['two different keys', { 'x-api-key': 'a', authorization: 'Bearer b' }],
-  ])('ruling 4: a malformed API key is not reported as missing: %s', async (_, headers) => {
+  ])('ruling 4: INVALID_TOKEN is returned for %s', async (_, headers) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
     expect([status, body.error.code]).toEqual([401, 'INVALID_TOKEN'])
   })
 
-  test('ruling 6: wrong API keys over the rate of an address get 429, and valid ones from it do not', async () => {
+  test('ruling 6: wrong API keys above the rate limit of an address get 429; valid keys do not', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const ask = (key: string | null, path = '/api/customers') => app.rest('GET', path, { key })
@@ -76,7 +76,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
   })
 
-  test('a wrong API key of a caller that has disconnected is not logged as an internal error', async () => {
+  test('a wrong API key is not logged as an internal error if the caller has already disconnected', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { rateLimit: 3, onLog: (line) => lines.push(line) })
     // Before any code reads the address.
@@ -95,7 +95,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('ruling 4: every wrong API key executes the same queries as an existing one', async () => {
+  test('ruling 4: any wrong API key executes the same queries as a wrong secret of an existing key', async () => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
     const execute = <Result>(query: Query, params: object) => {
@@ -130,7 +130,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     }
   })
 
-  test('ruling 4: a revoked API key is rejected from the next request on', async () => {
+  test('ruling 4: an API key is rejected from the next request after it is revoked', async () => {
     const app = await startApp(engine)
     const { id, apiKey } = await createKey(app.service, app.merchant.id)
     const ask = async (key: string) => (await app.rest('GET', '/api/customers', { key })).status
@@ -143,7 +143,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect([await ask(app.merchant.apiKey), await ask(newer), await ask(newest)]).toEqual([401, 200, 200])
   })
 
-  test('ruling 4: an API key that another process revokes is rejected from the next request on', async () => {
+  test('ruling 4: an API key is rejected from the next request after another process revokes it', async () => {
     const app = await startApp(engine)
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const other = createService({ db, mode: 'sandbox' })
@@ -157,7 +157,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     await db.close()
   })
 
-  test('an API key is looked up once, and again after keys have changed or another process has written', async () => {
+  test('the lookup of an API key is cached on SQLite until keys change or another process writes', async () => {
     const app = await startApp(engine)
     let count = 0
     const execute: typeof app.db.execute = (query, params) => {
@@ -216,14 +216,14 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
-  test('ruling 12: another Authorization scheme alongside x-api-key is ignored, because a proxy may add one', async () => {
+  test('ruling 12: an Authorization header with another scheme is ignored if x-api-key is present', async () => {
     const app = await startApp(engine)
     const headers = { authorization: 'Basic dXNlcjpwYXNz' }
     expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
     expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
   })
 
-  test('ruling 12: both headers with one API key are accepted, and with two valid keys rejected', async () => {
+  test('ruling 12: x-api-key and Authorization are accepted together only if they have the same API key', async () => {
     const app = await startApp(engine)
     const { apiKey: second } = await createKey(app.service, app.merchant.id)
     const statusFor = async (key: string, authorization: string) =>
@@ -236,7 +236,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   })
 
   test.each(['Bearer', 'Bearer ', 'Basic KEY', 'KEY', 'Bearer KEY KEY', 'Bearer  , KEY'])(
-    'ruling 12: Authorization: %s contains no API key',
+    'ruling 12: a request with "Authorization: %s" is rejected',
     async (form) => {
       const app = await startApp(engine)
       const headers = { authorization: form.replaceAll('KEY', app.merchant.apiKey) }

@@ -50,8 +50,8 @@ const lists = [
 
 const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
 
-describe.each(everyEngine)('lists on %s', (engine) => {
-  test.each(lists)('ruling 15: $name have $limit items per page by default', async ({ path, limit, add }) => {
+describe.each(everyEngine)('REST lists on %s', (engine) => {
+  test.each(lists)('ruling 15: a page of $name has $limit items by default', async ({ path, limit, add }) => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     for (let i = 0; i < limit + 1; i++) await add(app, i, customerId)
@@ -63,41 +63,38 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     expect([...ids(first.body), ...ids(second.body)]).toEqual(ids(all.body))
   })
 
-  test.each(lists)(
-    'ruling 15: $name accept only plain decimal integers in range as page and limit',
-    async ({ path }) => {
-      const app = await startApp(engine)
-      const customerId = await app.customer()
-      const wrong = ['0', '-1', '%2B1', '1.0', '1.5', '1e1', '0x1', '01', '1_0', '%201', '1%20', 'one', 'null', 'NaN']
-      const alsoWrong = ['Infinity', '١', '１', '1,2', '1%00', '99999999999999999999', '9007199254740992']
-      for (const value of [...wrong, ...alsoWrong]) {
-        for (const name of ['page', 'limit']) {
-          const { status, body } = await app.rest('GET', `${path(customerId)}&${name}=${value}`)
-          expect([name, value, status]).toEqual([name, value, 400])
-          expect(body.error.details.fields).toMatchObject([{ field: name, code: 'INVALID_PARAMETER' }])
-        }
+  test.each(lists)('ruling 15: page and limit of $name must be plain decimal integers in range', async ({ path }) => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+    const wrong = ['0', '-1', '%2B1', '1.0', '1.5', '1e1', '0x1', '01', '1_0', '%201', '1%20', 'one', 'null', 'NaN']
+    const alsoWrong = ['Infinity', '١', '１', '1,2', '1%00', '99999999999999999999', '9007199254740992']
+    for (const value of [...wrong, ...alsoWrong]) {
+      for (const name of ['page', 'limit']) {
+        const { status, body } = await app.rest('GET', `${path(customerId)}&${name}=${value}`)
+        expect([name, value, status]).toEqual([name, value, 400])
+        expect(body.error.details.fields).toMatchObject([{ field: name, code: 'INVALID_PARAMETER' }])
       }
-      for (const limit of ['101', '1000']) {
-        expect((await app.rest('GET', `${path(customerId)}&limit=${limit}`)).status).toBe(400)
-      }
-      // An empty parameter counts as absent (ruling 20).
-      for (const query of [
-        'page=',
-        'limit=',
-        'limit=1',
-        'limit=100',
-        'page=2147483648',
-        'page=9007199254740991&limit=100',
-      ]) {
-        expect((await app.rest('GET', `${path(customerId)}&${query}`)).status).toBe(200)
-      }
-      const both = await app.rest('GET', `${path(customerId)}&page=x&limit=y`)
-      expect(both.body.error.details.fields.map(({ field }: { field: string }) => field)).toEqual(['page', 'limit'])
-    },
-  )
+    }
+    for (const limit of ['101', '1000']) {
+      expect((await app.rest('GET', `${path(customerId)}&limit=${limit}`)).status).toBe(400)
+    }
+    // An empty parameter counts as absent (ruling 20).
+    for (const query of [
+      'page=',
+      'limit=',
+      'limit=1',
+      'limit=100',
+      'page=2147483648',
+      'page=9007199254740991&limit=100',
+    ]) {
+      expect((await app.rest('GET', `${path(customerId)}&${query}`)).status).toBe(200)
+    }
+    const both = await app.rest('GET', `${path(customerId)}&page=x&limit=y`)
+    expect(both.body.error.details.fields.map(({ field }: { field: string }) => field)).toEqual(['page', 'limit'])
+  })
 
   test.each(lists)(
-    'ruling 16: $name beyond the last page are an empty page with the true totals',
+    'ruling 16: a page of $name beyond the last one is empty and has the true totals',
     async ({ path, add }) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
@@ -112,7 +109,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     },
   )
 
-  test('ruling 16: an empty list has no pages', async () => {
+  test('ruling 16: an empty list has zero pages', async () => {
     const app = await startApp(engine)
     const methods = await app.rest('GET', '/api/payout/methods')
     const none = { total: 0, page: 1, totalPages: 0 }
@@ -123,7 +120,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     expect(wallets.body.pagination).toEqual({ ...none, limit: 10 })
   })
 
-  test('ruling 16: pagination has a next page before the last page and a previous page after the first', async () => {
+  test('ruling 16: hasNextPage and hasPreviousPage are correct on every page of payout methods', async () => {
     const app = await startApp(engine)
     for (let i = 0; i < 5; i++) await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const around: unknown[] = []
@@ -140,7 +137,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
   })
 
   test.each(lists)(
-    'ruling 17: $name are sorted newest first, and by id within one millisecond',
+    'ruling 17: $name are sorted newest first, with ids in descending order within one millisecond',
     async ({ path, add }) => {
       let nowMs = Date.UTC(2030, 0, 1)
       const app = await startApp(engine, { clock: () => nowMs })
@@ -212,7 +209,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
   })
 
   test.each(['/api/payout/methods?type=card', '/api/payout/methods?type=null', '/api/asset-codes?asset_type=GOLD'])(
-    'ruling 19: %s reports a value outside the enum',
+    'ruling 19: GET %s is rejected with the allowed enum values',
     async (path) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', path)
@@ -223,7 +220,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     },
   )
 
-  test('the pages of a list with deleted rows have each row once', async () => {
+  test('pages of a list with deleted rows have each remaining row once', async () => {
     const app = await startApp(engine)
     const keptIds: string[] = []
     for (let i = 0; i < 12; i++) {

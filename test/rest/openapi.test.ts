@@ -36,8 +36,8 @@ function everyAnswerFault(given: OpenapiDocument): string[] {
   return exchanges.flatMap((each) => answerFaults(given, each).map((fault) => `${each.title}: ${fault}`))
 }
 
-describe('the recorded exchanges', () => {
-  test('every recorded response matches the OpenAPI document', () => {
+describe('the OpenAPI document and the recorded exchanges', () => {
+  test('agree on every response', () => {
     expect(exchanges.length).toBeGreaterThan(300)
     const recordedPaths = new Set(exchanges.map((each) => operationFor(document, each)?.path))
     expect(Object.keys(document.paths).filter((path) => !recordedPaths.has(path))).toEqual([])
@@ -62,11 +62,11 @@ describe('the recorded exchanges', () => {
       'a method that the service lacks',
       ({ paths }) => Object.assign(paths['/api/wallets'] ?? {}, { patch: paths['/api/wallets']?.post }),
     ],
-  ])('the recorded exchanges would reveal %s', (_, change) => {
+  ])('no longer agree if the document has %s', (_, change) => {
     expect(everyAnswerFault(changed(change))).not.toEqual([])
   })
 
-  test('a recorded request that succeeds matches the document, and one that does not match is rejected', () => {
+  test('agree that every successful request is valid', () => {
     const faults = exchanges.filter(({ status }) => status < 400 || status === 409 || status === 422)
     expect(faults.length).toBeGreaterThan(90)
     expect(
@@ -76,7 +76,7 @@ describe('the recorded exchanges', () => {
     ).toEqual([])
   })
 
-  test('a recorded request is rejected if it violates the document, or a rule that no schema expresses', () => {
+  test('agree on which requests are invalid, except for the listed rules that no schema expresses', () => {
     const isForetold = ({ inPath, elsewhere }: ReturnType<typeof requestFaults>) => inPath.length + elsewhere.length > 0
     const refused = exchanges.filter(({ status }) => status === 400 || status === 415)
     expect(
@@ -87,7 +87,7 @@ describe('the recorded exchanges', () => {
     expect(others.filter((each) => each.status !== 404 && requestFaults(document, each).inPath.length > 0)).toEqual([])
   })
 
-  test('recorded failures have codes that the document lists, and cover nearly all of them', () => {
+  test('have the same error codes, except for the listed ones that no exchange can cause', () => {
     for (const { path, method, operation } of operations) {
       const own = exchanges.filter((each) => each.method === method && operationFor(document, each)?.path === path)
       const recordedCodes = own.flatMap(({ body }) => codeOf(body) ?? [])
@@ -146,7 +146,7 @@ function isUnrecorded(code: ErrorCode, path: string): boolean {
 const noFaults = { inPath: [], elsewhere: [] }
 
 describe('the OpenAPI document', () => {
-  test('the document is valid by the schema of OpenAPI 3.1', () => {
+  test('is valid according to the JSON Schema of OpenAPI 3.1', () => {
     // ajv does not support the keyword that selects a schema dialect dynamically.
     const schema = JSON.parse(JSON.stringify(openapiV31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'))
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
@@ -156,7 +156,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('every reference of the document resolves, and every component is referenced', () => {
+  test('has only references that resolve, and no unreferenced component', () => {
     const written = JSON.stringify(document)
     const used = new Set([...written.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name))
     const componentNames = (['schemas', 'responses', 'headers', 'parameters'] as const).flatMap((kind) =>
@@ -165,13 +165,13 @@ describe('the OpenAPI document', () => {
     expect([...used].sort()).toEqual(componentNames.sort())
   })
 
-  test('the document has the version of the package', () => {
+  test('has the version of the package', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     expect(document.info.version).toBe(version)
   })
 
   // Union types of several media types make `error.error.code` unreadable in generated clients.
-  test('every response of the document has one media type', () => {
+  test('has one media type for each response, except for exported files', () => {
     const { responses } = document.components
     const all = [
       ...operations.flatMap(({ operation }) => Object.values(operation.responses)),
@@ -186,13 +186,13 @@ describe('the OpenAPI document', () => {
     for (const each of types.filter((each) => !files.includes(each))) expect(each).toEqual(['application/json'])
   })
 
-  test('every endpoint of the document has a unique operationId and one tag', () => {
+  test('has a unique operationId and one tag for each endpoint', () => {
     expect(operations).toHaveLength(32)
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(32)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
-  test('every element of the document has a description', () => {
+  test('has a description for every element', () => {
     expect(undescribed(document)).toEqual([])
   })
 
@@ -200,7 +200,7 @@ describe('the OpenAPI document', () => {
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
     ['a member of a response', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
-  ])('the check of descriptions finds %s without one', (_, change, where) => {
+  ])('fails the check of descriptions if %s has none', (_, change, where) => {
     const complete = {
       name: 'getNew',
       title: 'Get a new thing',
@@ -220,7 +220,7 @@ describe('the OpenAPI document', () => {
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 
-  test('the code samples of the document match its operations', () => {
+  test('has samples that match the schema of each response', () => {
     const { schemas } = document.components
     const answers = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((each) =>
@@ -235,8 +235,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (engine) => {
-  test('the service accepts every example of the document', async () => {
+describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on %s', (engine) => {
+  test('are accepted by the service', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const customer = await app.customer()

@@ -14,7 +14,7 @@ import { absentId, endpoints, endpointsWithBody, walletBody } from './endpoints.
 
 const json = { 'content-type': 'application/json' }
 
-test('ruling 9: the service rejects a write before reading its body while the write queue is full, and still serves reads', async () => {
+test('ruling 9: while the write queue is full, writes are rejected before their body is read, and reads succeed', async () => {
   const app = await startApp('sqlite')
   const ask = async () => {
     const waiting = Array.from({ length: maxQueuedWrites }, () => app.db.write(async () => {}))
@@ -33,7 +33,7 @@ test('ruling 9: the service rejects a write before reading its body while the wr
   expect(refused.headers['retry-after']).toMatch(/^\d+$/)
 })
 
-describe.each(everyEngine)('400 on %s', (engine) => {
+describe.each(everyEngine)('status 400 on %s', (engine) => {
   test.each([
     ['an unfinished object', '{"type":'],
     ['a trailing comma', '{"type":"BANK",}'],
@@ -54,7 +54,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
   })
 
   test.each([['[]'], ['[{"type":"BANK"}]'], ['null'], ['"text"'], ['7'], ['true']])(
-    'ruling 3: %s is rejected as no JSON object',
+    'ruling 3: the body %s is rejected because it is not a JSON object',
     async (payload) => {
       const app = await startApp(engine)
       for (const { method, path } of endpointsWithBody) {
@@ -81,7 +81,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
         'recipient_country',
       ],
     ],
-  ])('ruling 3: %s reports all required fields together, absent, null or empty', async (path, required) => {
+  ])('ruling 3: %s reports all required fields together if they are absent, null or empty', async (path, required) => {
     const app = await startApp(engine)
     for (const value of [undefined, null, '']) {
       const { status, body } = await app.rest('POST', path, {
@@ -110,7 +110,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payout/methods/wallets', { ...walletMethodBody, customer_id: null, label: null }],
     ['/api/wallets', { ...walletBody, customer_id: null }],
     ['/api/payouts/banks', { ...payoutBody, customer_id: null, narration: null, transfer_type: null }],
-  ])('ruling 3: %s rejects a value of another type in any field', async (path, body) => {
+  ])('ruling 3: %s rejects a value of the wrong type in any field', async (path, body) => {
     const app = await startApp(engine)
     const deepFields = someOf(app, Object.keys(body))
     for (const field of Object.keys(body)) {
@@ -136,7 +136,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payouts/banks', { recipient_currency: 'KES' }, 'recipient_currency must be one of NGN, ZAR.'],
     ['/api/payouts/banks', { recipient_country: 'SA' }, 'recipient_country must be one of Nigeria, South Africa.'],
     ['/api/payouts/banks', { transfer_type: 'sepa' }, 'transfer_type must be one of ach, fed_wire, swift.'],
-  ])('ruling 3: %s with %j lists the allowed values', async (path, change, message) => {
+  ])('ruling 3: %s rejects %j and lists the allowed values', async (path, change, message) => {
     const app = await startApp(engine)
     const own = endpoints.find((endpoint) => endpoint.path === path)?.body
     const { status, body } = await app.rest('POST', path, { body: { ...own, ...change } })
@@ -144,8 +144,8 @@ describe.each(everyEngine)('400 on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('404 on %s', (engine) => {
-  test('ruling 5: missing objects and those of other merchants get the same bytes', async () => {
+describe.each(everyEngine)('status 404 on %s', (engine) => {
+  test('ruling 5: responses for missing objects and for those of other merchants have identical bytes', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const walletId = await app.wallet({ customerId })
@@ -196,7 +196,7 @@ describe.each(everyEngine)('404 on %s', (engine) => {
     '%F0%9F%92%B8',
     '__proto__',
     'constructor',
-  ])('ruling 5: the id %.40s in a path is not found', async (id) => {
+  ])('ruling 5: a path with the invalid id %.40s is not found', async (id) => {
     const app = await startApp(engine)
     const answers = [
       await app.rest('GET', `/api/customers/${id}`),
@@ -316,7 +316,7 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
     },
   )
 
-  test('ruling 6: a request over the rate gets 429, for each merchant separately, and succeeds a second later', async () => {
+  test('ruling 6: a request above the rate limit of its merchant gets 429, and succeeds a second later', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const { apiKey } = await app.otherMerchant()
@@ -353,8 +353,8 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
-  test('ruling 7: a change for a closed customer is a conflict', async () => {
+describe.each(everyEngine)('statuses 409, 422 and 500 on %s', (engine) => {
+  test('ruling 7: creating a wallet for a closed customer returns 409', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId })
@@ -363,7 +363,7 @@ describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
   })
 
-  test('ruling 7: simultaneous requests with one key have one effect', async () => {
+  test('ruling 7: simultaneous requests with the same idempotency key create one wallet', async () => {
     const app = await startApp(engine)
     const given = { body: walletBody, headers: { 'idempotency-key': 'k' } }
     const answers = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
@@ -375,7 +375,7 @@ describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
     expect(ids.size).toBe(1)
   })
 
-  test('ruling 8: insufficient funds are reported with the balance and the required amount', async () => {
+  test('ruling 8: insufficient funds return 422 with the available and the required amount', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     await app.wallet({ balance: '40.4' })
@@ -390,13 +390,13 @@ describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
   test.each([
     ['WALLET_NOT_FOUND', {}],
     ['RATE_UNAVAILABLE', { rates: [] }],
-  ])('ruling 8: 422 %s', async (code, options) => {
+  ])('ruling 8: a payout that fails with %s returns 422', async (code, options) => {
     const app = await startApp(engine, options)
     const { status, body } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
     expect([status, body.error.code]).toEqual([422, code])
   })
 
-  test('ruling 9: an unexpected error reveals only its request id, and the log has the cause under it', async () => {
+  test('ruling 9: an unexpected error returns only its request id, and the log has the cause under that id', async () => {
     const lines: string[] = []
     const app = await startApp(engine)
     const rest = failingRest(

@@ -56,7 +56,7 @@ function asJson({ parent, note, name, fee, tags }: Row) {
   }
 }
 
-test('a row is serialized as JSON.stringify does it, with null and missing members', () => {
+test('a shape serializes a row like JSON.stringify, including null and missing members', () => {
   const row: Row = { type: 'A', name: 'Ada', note: null, fee: null, tags: [] }
   const rows: Row[] = [row, { ...row, note: 'x', fee: 150_000_000n }, { ...row, parent: row, tags: [row, row] }]
   for (const each of rows) expect(thing.write(each)).toBe(JSON.stringify(asJson(each)))
@@ -66,7 +66,7 @@ test('a row is serialized as JSON.stringify does it, with null and missing membe
   expect(thing.write(older as Row)).toBe(JSON.stringify(asJson(older as Row)))
 })
 
-test('texts are escaped as JSON.stringify escapes them', () => {
+test('a shape escapes texts like JSON.stringify', () => {
   const unit = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\u007f', '\ud800', '\u2028'))
   fc.assert(
     fc.property(fc.array(unit), (units) => {
@@ -76,7 +76,7 @@ test('texts are escaped as JSON.stringify escapes them', () => {
   )
 })
 
-test('a union of shapes is discriminated by its type, and the schema describes every member', () => {
+test('a union of shapes serializes each row by its type, and its schema has all shapes', () => {
   type Each = { readonly type: 'A'; readonly name: string } | { readonly type: 'B' }
   const named = shape<Each & { readonly type: 'A' }>('A.', {
     name: member((row) => row.name, text('Its name.', 'Blue')),
@@ -87,7 +87,7 @@ test('a union of shapes is discriminated by its type, and the schema describes e
   expect(either.schema.oneOf).toHaveLength(2)
 })
 
-test('the schema requires members that are always present, and allows null where a member can be null', () => {
+test('the schema of a shape requires members that are always present, and allows null for nullable ones', () => {
   const { properties = {}, required } = thing.schema
   expect(required).toEqual(Object.keys(members).filter((name) => name !== 'parent'))
   expect([properties.note?.type, properties.again?.examples]).toEqual([['string', 'null'], [null]])

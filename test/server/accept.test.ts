@@ -3,7 +3,7 @@ import { acceptedMediaTypes, preferenceFor } from '../../src/server/http/content
 
 const json = 'application/json'
 
-describe('the quality of a media type', () => {
+describe('preferenceFor application/json', () => {
   test.each([
     [undefined, 1],
     ['', 1],
@@ -28,11 +28,11 @@ describe('the quality of a media type', () => {
     ['application/jsonp, text/json, application', 0],
     ['text/html', 0],
     [',;,', 0],
-  ])("a media type's quality with Accept %s", (accept, quality) => {
+  ])('with Accept: %s has the quality %s', (accept, quality) => {
     expect(preferenceFor(json, accept).quality).toBe(quality)
   })
 
-  test('the quality applies to the type itself or to a range', () => {
+  test('is explicit if Accept contains the type itself, and not a range', () => {
     expect([json, 'application/*', '*/*', 'text/html'].map((accept) => preferenceFor(json, accept).isExplicit)).toEqual(
       [...[true, false, false, false]],
     )
@@ -59,7 +59,7 @@ describe('the media type of a GraphQL response', () => {
     ['text/*', null, events],
     [`${events};q=0`, null, null],
     ['text/html', null, null],
-  ])('the media type of a GraphQL response to Accept %s', (accept, document, stream) => {
+  ])('with Accept: %s is %s, or %s for a stream', (accept, document, stream) => {
     expect(acceptedMediaTypes(accept)).toEqual({ json: document, stream })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { allowOriginFor, parseCorsOrigins } from '../../src/server/http/cors.ts'
 
-describe('the configuration of origins', () => {
+describe('parseCorsOrigins', () => {
   test.each([
     ['https://app.example.com', 'https://app.example.com'],
     ['http://localhost:5173', 'http://localhost:5173'],
@@ -15,7 +15,7 @@ describe('the configuration of origins', () => {
     ['https://*.example.com:8443', 'https://*.example.com:8443'],
     ['http://*.localhost:3000', 'http://*.localhost:3000'],
     ['https://＊.example.com', 'https://*.example.com'],
-  ])('the configuration accepts %s in the form that browsers send', (text, origin) => {
+  ])('converts %s to the spelling that browsers send', (text, origin) => {
     expect(parseCorsOrigins(text)).toEqual([origin])
     expect(parseCorsOrigins(` https://other.example ,${text} `)).toEqual(['https://other.example', origin])
   })
@@ -28,19 +28,19 @@ describe('the configuration of origins', () => {
     ...['https://*', 'https://*.com', 'https://*.com.', 'https://*.*.example.com', 'https://app.*.example.com'],
     ...['https://*app.example.com', 'https://pr-*.example.com', 'https://%2a.example.com', '*.example.com', '**'],
     ...['https://*.example.*', 'https://*.127.0.0.1', '*://app.example.com', 'https://app.example.com:*'],
-  ])('the configuration rejects %j', (text) => {
+  ])('rejects %j, alone and in a list', (text) => {
     expect(parseCorsOrigins(text)).toBeNull()
     expect(parseCorsOrigins(`https://app.example.com,${text}`)).toBeNull()
   })
 
-  test('* allows every origin alone, and is rejected in a list', () => {
+  test('accepts * alone, and rejects * in a list', () => {
     expect(parseCorsOrigins(' * ')).toEqual(['*'])
     expect(parseCorsOrigins('*,https://app.example.com')).toBeNull()
     expect(parseCorsOrigins('https://app.example.com,*')).toBeNull()
   })
 })
 
-describe('the check of an origin', () => {
+describe('allowOriginFor', () => {
   const origins = ['https://app.example.com', 'https://*.preview.example.com', 'http://*.localhost:3000']
 
   test.each([
@@ -48,7 +48,7 @@ describe('the check of an origin', () => {
     'https://pr-7.preview.example.com',
     'https://x_1.preview.example.com',
     'http://shop.localhost:3000',
-  ])('the check allows %s', (origin) => {
+  ])('allows %s', (origin) => {
     expect(allowOriginFor(origin, origins)).toBe(origin)
   })
 
@@ -80,12 +80,12 @@ describe('the check of an origin', () => {
       'http://shop.localhost',
       'http://localhost:3000',
     ],
-  ])('the check rejects %j', (origin) => {
+  ])('rejects %j', (origin) => {
     expect(allowOriginFor(origin, origins)).toBeNull()
     expect(allowOriginFor(origin, [])).toBeNull()
   })
 
-  test('the check allows any origin when all are allowed', () => {
+  test('allows any origin if the configuration is *', () => {
     for (const origin of ['https://app.example.com', 'null', '']) expect(allowOriginFor(origin, ['*'])).toBe('*')
   })
 })

@@ -104,7 +104,7 @@ describe.each(everyExecutionPath)('a response on %s, fast path: %s', (engine, ha
 })
 
 describe.each(everyEngine)('CORS for pages on %s', (engine) => {
-  test('a wildcard allows each matching origin by name, and * allows all', async () => {
+  test('a wildcard allows each matching origin in the response header, and * allows all origins', async () => {
     const named = await startApp(engine, { corsOrigins: ['https://*.example.com'] })
     const open = await startApp(engine, { corsOrigins: ['*'] })
     for (const each of cases) {
@@ -117,7 +117,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     }
   })
 
-  test('a page can read that it exceeds the rate limit, and the remaining quota', async () => {
+  test('a page can read the remaining quota, and a rejection by the rate limit', async () => {
     const app = await startApp(engine, { corsOrigins: [page], rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
     const ask = (path: string, key = app.merchant.apiKey) => sendFrom(page, app, [200, 'GET', path, { key }])
     expect((await ask('/api/customers')).headers).toMatchObject({ ...readable, ratelimit: '"default";r=0;t=1' })
@@ -130,7 +130,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     expect([statusCode, corsOf(headers)]).toEqual([429, readable])
   })
 
-  test('a page can read that the database is overloaded, and that the service failed', async () => {
+  test('a page can read the responses 503 and 500', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const [status, fault] of [
       [503, unavailable()],
@@ -152,7 +152,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     }
   })
 
-  test('a page can read that a payout is a replay', async () => {
+  test('a page can read the header Idempotent-Replayed', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     await app.wallet({ balance: '100' })
     const pay = () =>
@@ -166,7 +166,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     expect((await pay()).headers).toMatchObject({ ...readable, 'idempotent-replayed': 'true' })
   })
 
-  test.each(titled)('a request without a valid Origin gets the usual response: %s', async (_, each) => {
+  test.each(titled)('without an Origin header the response has no CORS headers: %s', async (_, each) => {
     const [status, , url] = each
     const headersOf = async (corsOrigins: readonly string[]) => {
       const { server, merchant } = await startApp(engine, { corsOrigins })
@@ -181,7 +181,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     expect(before.includes('vary')).toBe(url === '/openapi.json')
   })
 
-  test('a page of another origin can neither read a response nor pass a preflight', async () => {
+  test('pages have no access to paths outside of both APIs', async () => {
     const app = await startApp(engine, { corsOrigins: ['*'], rails: [nodeRail] })
     const paths = ['/', '/docs', '/livez', '/readyz', '/.well-known/webhook-keys', '/rails/node/addresses']
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
@@ -234,7 +234,7 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     }
   })
 
-  test('a preflight allows a page of another origin nothing', async () => {
+  test('a preflight allows nothing to a page of another origin', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const path of ['/api/customers', '/graphql']) {
       const answer = await preflight(app, path, { origin: stranger })
@@ -270,7 +270,7 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     ['OPTIONS without an origin', 'OPTIONS', requestedAccess],
     ['OPTIONS that announces no method', 'OPTIONS', { origin: page }],
     ['another method', 'PATCH', { origin: page, ...requestedAccess }],
-  ] as const)('%s is no preflight: it gets 405 with the allowed methods', async (_, method, headers) => {
+  ] as const)('%s is not treated as a preflight, and gets 405 with the allowed methods', async (_, method, headers) => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const [path, methods] of [
       ['/api/customers', 'GET, HEAD'],

@@ -31,7 +31,7 @@ function reading(answer: Response) {
   return { next, cancel: () => reader.cancel() }
 }
 
-test('server-sent events of one result are a comment, the result and the end', async () => {
+test('server-sent events of one result are a comment, a next event and a complete event', async () => {
   const answer = form(written('{"data":1}'))
   expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([
     200,
@@ -46,13 +46,13 @@ test('server-sent events of one result are a comment, the result and the end', a
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events have the status and the headers of their result', async () => {
+test('a response with server-sent events has the status and the headers of the result', async () => {
   const http = { status: 429, headers: { 'retry-after': '5', 'cache-control': 'no-store' } }
   const { status, headers } = form({ ...written('{}'), extensions: { http } })
   expect([status, headers.get('retry-after'), headers.get('cache-control')]).toEqual([429, '5', 'no-store'])
 })
 
-test('server-sent events arrive individually with their ids, with a heartbeat comment every twelve seconds between them', async () => {
+test('server-sent events are sent individually with their ids, and a heartbeat comment every twelve seconds', async () => {
   let tell = (_: object | null) => {}
   async function* results() {
     for (;;) {
@@ -77,7 +77,7 @@ test('server-sent events arrive individually with their ids, with a heartbeat co
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events without a reader do not accumulate heartbeat comments', async () => {
+test('heartbeat comments of server-sent events do not accumulate while nobody reads them', async () => {
   const answer = form(
     (async function* () {
       await new Promise(() => {})
@@ -92,7 +92,7 @@ test('server-sent events without a reader do not accumulate heartbeat comments',
   await cancel()
 })
 
-test('server-sent events break off when their source fails', async () => {
+test('a response with server-sent events fails when the source of the results fails', async () => {
   const answer = form(
     (async function* () {
       yield written('{"a":1}')
@@ -103,7 +103,7 @@ test('server-sent events break off when their source fails', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events close their source when the reader disconnects, if the source can be closed', async () => {
+test('the source of server-sent events is closed when the reader disconnects', async () => {
   const closed = vi.fn()
   for (const close of [closed, undefined]) {
     const iterator = { next: () => new Promise(() => {}), ...(close && { return: close }) }

@@ -31,14 +31,14 @@ describe('the home page', () => {
 
   test.each([
     ['in a sandbox of other merchants', 'sandbox', ['/favicon.svg', '/graphql', '/docs', '/openapi.json', '/readyz']],
-    ['live', 'live', ['/favicon.svg', '/docs', '/openapi.json', '/readyz']],
-  ] as const)('the home page has no key %s', async (_, mode, links) => {
+    ['in live mode', 'live', ['/favicon.svg', '/docs', '/openapi.json', '/readyz']],
+  ] as const)('the home page shows no API key %s', async (_, mode, links) => {
     const { body } = await (await start({ mode })).inject({ url: '/', headers: browser })
     expect(linksIn(body)).toEqual(links)
     expect(body).not.toMatch(/pgw_|curl/)
   })
 
-  test('the home page is plain text for a terminal, and clients may cache it', async () => {
+  test('the home page is plain text for clients that do not accept HTML, and can be cached', async () => {
     const server = await start({ demoKey: demoApiKey })
     for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0, */*']) {
       const headers = { host: 'localhost:4000', ...(accept && { accept }) }
@@ -51,7 +51,7 @@ describe('the home page', () => {
     }
   })
 
-  test('the home page has one style and one script of its own, and loads only its logo', async () => {
+  test('the home page has one inline style and one inline script, and loads only the logo', async () => {
     const { headers, body } = await (await start({ demoKey: demoApiKey })).inject({ url: '/', headers: browser })
     const hashOf = (name: string) => {
       const [, content = ''] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(body) ?? []
@@ -96,7 +96,7 @@ describe('the page for a missing path', () => {
     ['a browser below the REST endpoints', 'GET', '/api/nowhere', browser.accept],
     ['a browser below /graphql', 'GET', '/graphql/nowhere', browser.accept],
     ['a client that posts', 'POST', '/nowhere', browser.accept],
-  ] as const)('%s gets the envelope, byte for byte', async (_, method, url, accept) => {
+  ] as const)('is not sent to %s, which gets the JSON envelope', async (_, method, url, accept) => {
     const answer = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
     expect(answer.body).toBe(

@@ -9,7 +9,7 @@ const asStream = { accept: 'text/event-stream' }
 
 // Headers are set before a request reaches an engine.
 describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
-  test('security headers have their documented values, and none requires HTTPS', () => {
+  test('the values of the security headers are the documented ones, and none requires HTTPS', () => {
     expect(securityHeaders).toEqual({
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -38,14 +38,17 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     [400, 'POST', '/graphql', { body: {} }],
     [401, 'POST', '/graphql', { body: {}, key: null }],
     [405, 'PUT', '/graphql', {}],
-  ] as const)('security headers are on the %i response to %s %s %o', async (status, method, path, request) => {
-    const app = await startApp(engine)
-    const answer = await app.rest(method, path, request)
-    expect(answer.status).toBe(status)
-    expect(answer.headers).toMatchObject(securityHeaders)
-  })
+  ] as const)(
+    'the response with status %i to %s %s %o has all security headers',
+    async (status, method, path, request) => {
+      const app = await startApp(engine)
+      const answer = await app.rest(method, path, request)
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject(securityHeaders)
+    },
+  )
 
-  test('security headers are on a stream, which has a Cache-Control of its own', async () => {
+  test('the response with a stream has all security headers, and the Cache-Control of a stream', async () => {
     const { server, merchant } = await startApp(engine)
     const headers = { 'x-api-key': merchant.apiKey, ...asStream }
     const answer = await server.inject({
@@ -58,7 +61,7 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
   })
 
-  test('security headers give GraphiQL its own policy, under which its script runs', async () => {
+  test('the Content-Security-Policy of the GraphiQL page allows its script', async () => {
     const { server } = await startApp(engine)
     const answer = await server.inject({ url: '/graphql', headers: { accept: 'text/html' } })
     const { 'content-security-policy': policy, 'cache-control': _, ...others } = securityHeaders
@@ -67,7 +70,7 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     expect(answer.headers['content-security-policy']).toMatch(/script-src 'sha256-.*frame-ancestors 'none'/)
   })
 
-  test('security headers are on the response to bytes that are not HTTP', async () => {
+  test('the response to bytes that are not HTTP has all security headers', async () => {
     const { server } = await startApp(engine)
     await server.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')

@@ -32,13 +32,16 @@ afterAll(() => app.close())
 
 const port = () => (app.server.address() as AddressInfo).port
 
-test.each(names)('%s arrives unchanged, with its length and the headers of the reply', async (name) => {
-  const answer = await fetch(`http://127.0.0.1:${port()}/${name}`)
-  expect(await answer.text()).toBe(texts[name])
-  expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(texts[name])))
-  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-  expect(answer.headers.get('x-name')).toBe(name)
-})
+test.each(names)(
+  'sendText sends the text "%s" unchanged, with its length and the headers of the reply',
+  async (name) => {
+    const answer = await fetch(`http://127.0.0.1:${port()}/${name}`)
+    expect(await answer.text()).toBe(texts[name])
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(texts[name])))
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(answer.headers.get('x-name')).toBe(name)
+  },
+)
 
 /** The bytes of one connection for pipelined requests. */
 function sendAll(method: string): Promise<string> {
@@ -51,7 +54,7 @@ function sendAll(method: string): Promise<string> {
   return textOf(socket)
 }
 
-test('pipelined requests are answered in order, each with its own headers', async () => {
+test('sendText answers pipelined requests in order, each with the headers of its reply', async () => {
   let rest = Buffer.from(await sendAll('GET'))
   for (const name of names) {
     const end = rest.indexOf('\r\n\r\n') + 4
@@ -64,7 +67,7 @@ test('pipelined requests are answered in order, each with its own headers', asyn
   expect(rest).toHaveLength(0)
 })
 
-test('a HEAD request gets the length of the text without the text', async () => {
+test('sendText answers a HEAD request with the length of the text and without the text', async () => {
   const heads = (await sendAll('HEAD')).split('\r\n\r\n').slice(0, -1)
   expect(heads.map((head) => Number(/content-length: (\d+)/.exec(head)?.[1]))).toEqual(
     names.map((name) => Buffer.byteLength(texts[name])),

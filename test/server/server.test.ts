@@ -11,7 +11,7 @@ import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 describe('requests that arrive in one turn of the event loop', () => {
-  test('requests of one turn are all parsed before the first response to a read', async () => {
+  test('are all parsed before the first response to a read is sent', async () => {
     const app = await startApp('sqlite')
     const paths = ['/api/customers', '/api/asset-codes', '/api/payout/methods']
     const requests = paths.map((path) => ['GET', path] as const)
@@ -27,7 +27,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(seen.at(-1)).toBe(together.join())
   })
 
-  test('reads of one turn are answered before writes', async () => {
+  test('are answered with reads before writes', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
     // A single write does not wait for a batch.
@@ -54,7 +54,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
-  test("the health endpoints report a live service that is not ready when its database can't be read", async () => {
+  test("the health endpoints report that the service is live but not ready if the database can't be read", async () => {
     const app = await startApp(engine)
     const ping = async () => {
       throw new Error('the database is gone')
@@ -69,13 +69,13 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     ['DELETE', '/nope', ''],
     ['POST', '/nope', '{"__proto__":1}'],
     ['POST', '/api/payouts/banks/', '{'],
-  ] as const)('an unknown path %s %s gets 404, with any body', async (method, url, payload) => {
+  ] as const)('the unknown endpoint %s %s gets 404 for any body', async (method, url, payload) => {
     const { server } = await startApp(engine)
     const answer = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
     expect([answer.statusCode, answer.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
   })
 
-  test('every path rejects a method that it does not have with 405', async () => {
+  test('every path rejects an unsupported method with 405', async () => {
     const { server } = await startApp(engine)
     await server.ready()
     const paths = pathsIn(server.printRoutes({ commonPrefix: false }))
@@ -101,7 +101,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     ['two Hosts in HTTP/1.0', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.0\r\nhost: a\r\nhost: b\r\n'],
     ['an absolute URL without a Host', 400, 'MALFORMED_REQUEST', 'GET /nowhere HTTP/1.1\r\n'],
     ['an unknown Expect', 417, 'EXPECTATION_FAILED', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n'],
-  ])('the host answers %s in the envelope, with a request id', async (_, status, code, head) => {
+  ])('the host rejects %s with an envelope and a request id', async (_, status, code, head) => {
     const app = await startApp(engine)
     const answer = await conversation(app, `${head}connection: close\r\n\r\n`)
     const [top = '', body = ''] = answer.split('\r\n\r\n')
@@ -119,7 +119,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     expect(await conversation(app, sent)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
   })
 
-  test('the host answers bytes that are not HTTP in the envelope and closes the connection', async () => {
+  test('the host rejects bytes that are not HTTP with an envelope, and closes the connection', async () => {
     const app = await startApp(engine)
     for (const sent of ['HELLO\r\n\r\n', 'GET /api/customers HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n']) {
       const [head = '', body = ''] = (await conversation(app, sent)).split('\r\n\r\n')
@@ -129,7 +129,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
-  test('the host rejects a body over the limit before it has arrived, and an unknown caller before that', async () => {
+  test('the host rejects an unknown caller, or else a body over the limit, before the body has arrived', async () => {
     const app = await startApp(engine)
     const announced = (key: string) =>
       `POST /api/wallets HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +
@@ -198,7 +198,7 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
     )
   })
 
-  test('the request log has the method that was sent, also if no path has it', async () => {
+  test('the request log has the method of the request, even if no path supports that method', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     for (const method of ['PROPFIND', 'TRACE', 'GET']) {
@@ -212,7 +212,7 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
     expect(seen).toEqual([...others, ['GET', '/livez', null], ['GET', null, 'ENDPOINT_NOT_FOUND']])
   })
 
-  test('the request log has the GraphQL operation, and its error code although the status is 200', async () => {
+  test('the request log has the GraphQL operation, and the error code even if the status is 200', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     const opening =
@@ -235,7 +235,7 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
     expect(lines.join('')).not.toContain(secrets.account)
   })
 
-  test('the request log has a line for each response at or above its level', () => {
+  test('the request log has a line for each response only at level info or below', () => {
     const lines: string[] = []
     const answer = {
       request_id: 'one "of" the\\caller',
@@ -258,7 +258,7 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
     expect(JSON.parse(told ?? '')).toMatchObject({ ...answer, merchant_id: '[redacted]', role: 'reader' })
   })
 
-  test('the request log masks keys in any line and long numbers in errors', () => {
+  test('the log masks API keys in any line, and long numbers in errors', () => {
     const lines: string[] = []
     const logger = createLogger('info', { write: (line: string) => lines.push(line) })
     // A key with long numbers in it.

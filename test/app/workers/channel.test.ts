@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createFrameReader, openChannel } from '../../../src/app/workers/channel.ts'
 import { createEmptyInstallation } from '../../support/process.ts'
 
-test('frames come out as they went in, however the bytes arrive', () => {
+test('the frame reader returns the sent frames, however their bytes are split into chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }),
@@ -31,7 +31,7 @@ test('frames come out as they went in, however the bytes arrive', () => {
   )
 })
 
-test('values of every kind that operations take and answer pass, in their order', async () => {
+test('a channel transmits every kind of value that operations use, in order', async () => {
   const { folder } = await createEmptyInstallation()
   const path = join(folder, 'socket')
   const server = createServer((socket) => {

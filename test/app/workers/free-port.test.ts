@@ -3,14 +3,14 @@ import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { findFreePort, requireFreePort } from '../../../src/app/ports.ts'
 
-test('a free port is none of those that systems hand out, and can be listened on', async () => {
+test('findFreePort returns a port outside the ephemeral range that a server can listen on', async () => {
   const port = await findFreePort('127.0.0.1')
   expect(port).toBeGreaterThanOrEqual(20_000)
   expect(port).toBeLessThan(32_768)
   expect(await requireFreePort('127.0.0.1', port)).toBe(port)
 })
 
-test('a port in use is refused with the variable that says otherwise', async () => {
+test('requireFreePort fails if the port is in use, and says which variable to change', async () => {
   const port = await findFreePort('127.0.0.1')
   const taken = createServer().listen(port, '127.0.0.1')
   onTestFinished(() => void taken.close())
@@ -21,6 +21,6 @@ test('a port in use is refused with the variable that says otherwise', async () 
   )
 })
 
-test('an address that this machine has not is refused as such', async () => {
+test('findFreePort fails if this machine does not have the address, and says which variable to change', async () => {
   await expect(findFreePort('192.0.2.1')).rejects.toThrow('Set HOST to one that it has')
 })

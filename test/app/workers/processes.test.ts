@@ -71,8 +71,8 @@ async function payoutsIn(place: TestInstallation): Promise<number> {
 /** The demo has six payouts. */
 const demoPayouts = 6
 
-describe('WORKERS on one SQLite file', () => {
-  test('replaces killed processes without loss, and drains on a signal to all processes', async () => {
+describe('a service with several processes on one SQLite file', () => {
+  test('replaces killed processes without losing a payout, and drains when all processes get a signal', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
@@ -119,7 +119,7 @@ describe('WORKERS on one SQLite file', () => {
     ])
   })
 
-  test('reports an unknown outcome without a key if the writer dies, and ends if the supervisor dies', async () => {
+  test('reports an unknown outcome for writes without a key when the writer dies, and ends when the supervisor dies', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
@@ -151,7 +151,7 @@ describe('WORKERS on one SQLite file', () => {
     expect(stored).toBeLessThanOrEqual(statuses.length)
   })
 
-  test('makes a write visible to its client immediately in every process', async () => {
+  test('shows an acknowledged write immediately in every process', async () => {
     const { address } = await startService(await createDemoInstallation({ WORKERS: '3' }))
     for (let i = 0; i < 30; i++) {
       const created = await payOnce(address, { connection: 'close' })
@@ -166,8 +166,8 @@ describe('WORKERS on one SQLite file', () => {
   })
 })
 
-describe.each(everyEngine)('WORKERS on %s', (engine) => {
-  test('share the rate limit of a merchant and idempotency keys', async () => {
+describe.each(everyEngine)('several processes of a service on %s', (engine) => {
+  test('share the rate limit and the idempotency keys of a merchant', async () => {
     const { url, remove } = await newDatabase(engine)
     const place = await createEmptyInstallation({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
     const { child, ended, address } = await startService(place)

@@ -106,7 +106,7 @@ test('one process admits at most the limit in any second, and the whole limit in
   expect(passed).toBeGreaterThan(490)
 })
 
-test('rejected keys are counted by address in bounded memory', () => {
+test('requests with a rejected key are limited per IPv4 address and per IPv6 network', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   const passes = (...addresses: string[]) => addresses.map(isLetPass)
@@ -124,7 +124,7 @@ test('rejected keys are counted by address in bounded memory', () => {
   expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
 })
 
-test('addresses beyond the ten thousandth share one limit, until a second has emptied those before', () => {
+test('addresses beyond the first 10,000 share one limit until the earlier ones have expired', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
@@ -139,7 +139,7 @@ test('addresses beyond the ten thousandth share one limit, until a second has em
   for (let i = 0; i < 3; i++) expect(isPassed(() => full(`10.3.0.${i}`, () => {}))).toBe(true)
 })
 
-test('each answer says how many more requests its second takes, and a refused one when to ask again', () => {
+test('a response has the remaining requests in its RateLimit header, and a rejection also has Retry-After', () => {
   const ask = (limiter: ReturnType<typeof createRateLimiter>) => {
     const headers: Record<string, string> = {}
     const fault = faultOf(() => limiter('one', (name, value) => (headers[name] = value)))
@@ -161,7 +161,7 @@ test('each answer says how many more requests its second takes, and a refused on
   }
 })
 
-test('requests within ten milliseconds are free again together, and others each after its own second', () => {
+test('tokens used within ten milliseconds become free together, and others each after its own second', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('requests within ten milliseconds are free again together, and others each 
   ])
 })
 
-test('recent and held tokens count also after the sweep of a minute', () => {
+test('the cleanup after a minute keeps recently used tokens and those that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -225,15 +225,18 @@ test.each([
   [96, 3, 4],
   [96, 1, 12],
   [5, 2, 1],
-])('a process takes of %i requests a second in %i processes %i at a time', async (perSecond, processes, wanted) => {
-  const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
-  for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
-  expect(exchanges).toEqual([{ merchantId: 'one', unused: 0, wanted }])
-  expect(await ask()).toEqual([null, `"default";r=${7 + wanted - 1};t=1`])
-  expect(exchanges).toHaveLength(2)
-})
+])(
+  'with a limit of %i a second and %i processes, a process takes %i tokens at a time',
+  async (perSecond, processes, wanted) => {
+    const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
+    for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
+    expect(exchanges).toEqual([{ merchantId: 'one', unused: 0, wanted }])
+    expect(await ask()).toEqual([null, `"default";r=${7 + wanted - 1};t=1`])
+    expect(exchanges).toHaveLength(2)
+  },
+)
 
-test('a process returns tokens unused for 200 milliseconds, even if the response is lost', async () => {
+test('a process returns tokens that were unused for 200 milliseconds, and only once if the exchange fails', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -257,17 +260,20 @@ test('a process returns tokens unused for 200 milliseconds, even if the response
 test.each([
   [20, 50],
   [2, 100],
-])('a process that got none of %i requests a second asks again after %i milliseconds', async (perSecond, ms) => {
-  const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
-  const refused = ['RATE_LIMITED', '"default";r=0;t=1']
-  expect(await ask()).toEqual(refused)
-  vi.advanceTimersByTime(ms - 1)
-  expect(await ask()).toEqual(refused)
-  expect(exchanges).toHaveLength(1)
-  vi.advanceTimersByTime(1)
-  expect(await ask()).toEqual(refused)
-  expect(exchanges).toHaveLength(2)
-})
+])(
+  'with a limit of %i a second, a process that received no tokens asks again after %i milliseconds',
+  async (perSecond, ms) => {
+    const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
+    const refused = ['RATE_LIMITED', '"default";r=0;t=1']
+    expect(await ask()).toEqual(refused)
+    vi.advanceTimersByTime(ms - 1)
+    expect(await ask()).toEqual(refused)
+    expect(exchanges).toHaveLength(1)
+    vi.advanceTimersByTime(1)
+    expect(await ask()).toEqual(refused)
+    expect(exchanges).toHaveLength(2)
+  },
+)
 
 test('a process returns tokens held for exactly 200 milliseconds', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }])
@@ -315,7 +321,7 @@ function isPassed(ask: () => unknown): boolean {
   }
 }
 
-test('a merchant gets its whole limit from one process or from several', async () => {
+test('a merchant can use its whole limit through one process or several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
     const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
@@ -323,7 +329,7 @@ test('a merchant gets its whole limit from one process or from several', async (
   }
 })
 
-test('tokens that one process does not use soon go to the others', async () => {
+test('tokens that one process does not use within 200 milliseconds become available to the others', async () => {
   const { isLetPass } = processes(2, 100)
   await isLetPass(0)
   vi.advanceTimersByTime(400)
@@ -343,7 +349,7 @@ test('tokens held by a dead process count as used for one second', async () => {
   expect((await Promise.all(Array.from({ length: 40 }, () => isLetPass(1)))).filter(Boolean)).toHaveLength(16)
 })
 
-test('a flood is rejected without an exchange for each request', async () => {
+test('a flood of requests is rejected without a token exchange for each request', async () => {
   const { isLetPass, questions } = processes(2, 10)
   await Promise.all(Array.from({ length: 20 }, () => isLetPass(0)))
   const before = questions()

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { createNetworkMatcher, isIpNetwork } from '../../../src/core/net/ip-networks.ts'
 
-test.each(['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'FD12::1', '::/0', '0.0.0.0/0'])('%s is a network', (text) =>
+test.each(['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'FD12::1', '::/0', '0.0.0.0/0'])('isIpNetwork accepts %s', (text) =>
   expect(isIpNetwork(text)).toBe(true),
 )
 
 test.each(['', '10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8 ', 'fe80::1%eth0', 'x/8'])(
-  '%j is no network',
+  'isIpNetwork and createNetworkMatcher reject %j',
   (text) => {
     expect(isIpNetwork(text)).toBe(false)
     expect(() => createNetworkMatcher([text])).toThrow('must be a network')
@@ -20,7 +20,7 @@ test.each([
   // An IPv4 address is no IPv6 address, in any notation.
   ['::/0', ['::1', '2001:db8::1', '::ffff:10.0.0.1'], ['10.0.0.1']],
   ['0.0.0.0/0', ['10.0.0.1'], ['::1', '', 'x']],
-])('%s contains %j, but not %j', (network, inside, outside) => {
+])('the network %s contains %j, but not %j', (network, inside, outside) => {
   const covers = createNetworkMatcher([network])
   expect(inside.filter(covers)).toEqual(inside)
   expect(outside.filter(covers)).toEqual([])

@@ -79,7 +79,7 @@ function repeatedIn(value: Written, path: readonly string[] = []): string[] {
   return Array.isArray(value) ? value.flatMap((each, i) => repeatedIn(each, [...path, String(i)])) : []
 }
 
-test('the parser finds every duplicate name, however the text is formatted', () => {
+test('parseJsonText finds the first duplicate name, however the text is formatted', () => {
   let repeatCount = 0
   fc.assert(
     fc.property(written, fc.infiniteStream(fc.nat()), (value, numbers) => {
@@ -97,8 +97,8 @@ test('the parser finds every duplicate name, however the text is formatted', () 
   expect(repeatCount).toBeGreaterThan(120)
 })
 
-describe('a JSON name with escapes', () => {
-  test('a name with escapes is parsed correctly, whatever was parsed before', () => {
+describe('a JSON member name with escapes', () => {
+  test('is parsed correctly after any other text, despite a bug in V8', () => {
     // Each first text has a name that begins like the escape in the second one; V8 13.6 confuses the two.
     for (const [before, text, value] of [
       ['{"a":1,"\\\\":2}', '{"a":1,"\\u0062":2}', { a: 1, b: 2 }],
@@ -114,24 +114,27 @@ describe('a JSON name with escapes', () => {
   })
 })
 
-describe('a JSON text', () => {
-  test.each(['', '{', '{"a":1,}', '{"a":1,"a":}', '"', '"\\', '{"a":1}{"a":1}', "{'a':1}"])('%s is no JSON', (text) => {
-    expect(() => parseJsonText(text)).toThrow(SyntaxError)
-  })
+describe('parseJsonText', () => {
+  test.each(['', '{', '{"a":1,}', '{"a":1,"a":}', '"', '"\\', '{"a":1}{"a":1}', "{'a':1}"])(
+    'rejects %s as invalid JSON',
+    (text) => {
+      expect(() => parseJsonText(text)).toThrow(SyntaxError)
+    },
+  )
 
-  test('a text as deeply nested as it is long is parsed', () => {
+  test('parses a text with 80,000 levels of nesting, and reports a duplicate name in it', () => {
     const deep = (count: number, inner: string) => `${'{"a":['.repeat(count)}${inner}${']}'.repeat(count)}`
     expect(parseJsonText(deep(40_000, '{"b":1}')).duplicatePath).toBeNull()
     expect(parseJsonText(deep(3, '{"b":1,"b":2}')).duplicatePath).toBe('a.0.a.0.a.0.b')
     expect(parseJsonText(deep(40_000, '{"b":1,"b":2}')).duplicatePath).toMatch(/^a\.0\.a\.0.{90,100}…$/)
   })
 
-  test('a long duplicate name is reported truncated', () => {
+  test('truncates a long duplicate name in its report', () => {
     const name = 'n'.repeat(10_000)
     expect(parseJsonText(`{"${name}":1,"${name}":2}`).duplicatePath).toHaveLength(101)
   })
 
-  test('the time to parse many names is linear in the length of the text', async () => {
+  test('takes time linear in the number of names', async () => {
     const reading = (count: number, times: number) => () => {
       const text = `{${Array.from({ length: count }, (_, i) => `"${i}":0`).join()},"0":0}`
       for (let turn = 0; turn < times; turn++) expect(parseJsonText(text).duplicatePath).toBe('0')

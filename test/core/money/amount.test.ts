@@ -18,7 +18,7 @@ describe('formatAmount', () => {
     expect(formatAmount(amount)).toBe(text)
   })
 
-  test('formatAmount writes eight decimal places, and the digits are the units', () => {
+  test('formatAmount writes eight decimal places, and its digits without the point are the units', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         const text = formatAmount(amount)
@@ -69,7 +69,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('parseAmount accepts exactly the texts that the independent rule accepts, with the same units', () => {
+  test('parseAmount accepts the same texts with the same units as an independent implementation', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const amount = parseAmount(text)

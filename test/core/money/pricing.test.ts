@@ -51,7 +51,7 @@ describe('calculateFee', () => {
     ['0.00000100', '0', '1', '0.00000001'],
     ['0.00000101', '0', '1', '0.00000002'],
     ['9999999999.99999999', '9999999999.99999999', '100', '19999999999.99999998'],
-  ])('the fee on %s, at %s and %s per cent, is %s', (text, flat, percent, fee) => {
+  ])('the fee on an amount of %s, with a flat part of %s and %s per cent, is %s', (text, flat, percent, fee) => {
     expect(formatAmount(calculateFee(units(text), { flat: units(flat), percent }))).toBe(fee)
   })
 
@@ -69,7 +69,7 @@ describe('calculateFee', () => {
   })
 })
 
-test('integer arithmetic gives the results of decimal.js, for rates and percentages of any precision', () => {
+test('integer arithmetic gives the same results as decimal.js, for rates and percentages of any precision', () => {
   const Exact = Decimal.clone({ precision: 60 })
   const places = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 18n }), fc.integer({ min: 0, max: 18 }))
   const text = places.map(([digits, places]) => new Exact(`${digits}e-${places}`).toFixed())
@@ -96,7 +96,7 @@ describe('percentChange', () => {
     ['500000000.000000005', '600000000.000000007', '+20.00', true],
     ['500000000.000000005', '400000000.000000003', '-20.00', true],
     ['0.000000001', '999999999.999999999', '+99999999999999999800.00', true],
-  ])('the change from %s to %s is %s, and it is above 20 per cent: %s', (before, after, percent, isOver) => {
+  ])('a change from %s to %s is %s per cent; above 20 per cent: %s', (before, after, percent, isOver) => {
     expect(percentChange(before, after, 20)).toEqual({ percent, isOver })
   })
 

@@ -16,7 +16,7 @@ function thrownBy(act: () => unknown): DomainError | Error {
   return expect.unreachable('it was not refused')
 }
 
-test('a secret decrypts in its place, and two encryptions of it differ', () => {
+test('a secret decrypts for the row it was encrypted for, and encrypting it twice gives different ciphertexts', () => {
   const { seal, open } = createSecrets([later])
 
   fc.assert(
@@ -28,7 +28,7 @@ test('a secret decrypts in its place, and two encryptions of it differ', () => {
   )
 })
 
-test('a ciphertext names its key and reveals neither text nor key', () => {
+test('a ciphertext contains the id of its key, and neither the secret nor the key', () => {
   const sealed = createSecrets([later]).seal('whsec_secret', place)
 
   expect(sealed).toMatch(new RegExp(`^s1\\.${deriveKeyId(later)}\\.[\\w-]+$`))
@@ -36,7 +36,7 @@ test('a ciphertext names its key and reveals neither text nor key', () => {
   expect(sealed).not.toContain(later.toString('base64url').slice(0, 8))
 })
 
-test('a ciphertext that moved to another place does not decrypt', () => {
+test('a ciphertext that was moved to another row does not decrypt', () => {
   const { seal, open } = createSecrets([later])
   const sealed = seal('text', place)
 
@@ -60,7 +60,7 @@ test('a ciphertext with any changed character does not decrypt', () => {
 })
 
 describe('encryption with several keys', () => {
-  test('the first of several keys encrypts, and all decrypt', () => {
+  test('encrypts with the first key and decrypts with any', () => {
     const before = createSecrets([earlier]).seal('text', place)
     const rotated = createSecrets([later, earlier])
 
@@ -68,7 +68,7 @@ describe('encryption with several keys', () => {
     expect(createSecrets([later]).open(rotated.seal('text', place), place)).toBe('text')
   })
 
-  test('the error for a ciphertext of a missing key names the key', () => {
+  test('reports the id of the missing key when a ciphertext cannot be decrypted', () => {
     const sealed = createSecrets([earlier]).seal('text', place)
 
     expect(thrownBy(() => createSecrets([later]).open(sealed, place))).toMatchObject({
@@ -77,14 +77,14 @@ describe('encryption with several keys', () => {
     })
   })
 
-  test('another key under the same name decrypts nothing', () => {
+  test('rejects a ciphertext whose key id was replaced by the id of another key', () => {
     const sealed = createSecrets([earlier]).seal('text', place).replace(deriveKeyId(earlier), deriveKeyId(later))
 
     expect(() => createSecrets([later]).open(sealed, place)).toThrow('was changed, or belongs to another row')
   })
 })
 
-test('without a key, encryption and decryption fail with the variable to set', () => {
+test('without a key, encryption and decryption fail and say which variable to set', () => {
   for (const act of [() => noSecrets.seal('text', place), () => noSecrets.open('s1.', place)]) {
     expect(thrownBy(act)).toMatchObject({
       code: 'NOT_CONFIGURED',
@@ -94,10 +94,10 @@ test('without a key, encryption and decryption fail with the variable to set', (
 })
 
 test.each(['', 'x', `${later.toString('base64')},`, later.toString('hex'), later.toString('base64').slice(0, -1)])(
-  '%j is no list of keys',
+  'parseKeys rejects %j',
   (text) => expect(parseKeys(text)).toBeNull(),
 )
 
-test('keys are read in order', () => {
+test('parseKeys returns several keys in their order', () => {
   expect(parseKeys(`${later.toString('base64')}, ${earlier.toString('base64')}`)).toEqual([later, earlier])
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parseConnectionUrl } from '../../../src/database/postgres/connection-url.ts'
 
-describe('a URL of PostgreSQL', () => {
-  test('of one server is as it was given, without what is ours', () => {
+describe('parseConnectionUrl', () => {
+  test('removes our own parameters from the URL of one server', () => {
     const { servers: places, sizes } = parseConnectionUrl(
       'postgres://ada:se%40cret@db.example.com/payouts?sslmode=disable&pool=3&queue=7',
     )
@@ -19,7 +19,7 @@ describe('a URL of PostgreSQL', () => {
     ])
   })
 
-  test('of several servers, as libpq takes them, is one of each', () => {
+  test('splits a URL with several hosts into one URL for each server', () => {
     const { servers: places, sizes } = parseConnectionUrl(
       'postgresql://ada:secret@10.0.0.1:5432,db2.example.com,[::1]:5433/payouts?target_session_attrs=read-write&pool=3',
     )
@@ -46,7 +46,7 @@ describe('a URL of PostgreSQL', () => {
     ['postgres://ada:secret@one,two/payouts?target_session_attrs=any', 'target_session_attrs must be read-write'],
     ['postgres://ada:secret@one/payouts?target_session_attrs=standby', 'target_session_attrs must be read-write'],
     ['postgres://ada:secret@one,two/payouts?pool=0', 'pool must be a whole number from 1 to 999999'],
-  ])('%s is refused with what is wrong, and without the password', (url, fault) => {
+  ])('rejects %s with the reason, and does not show the password', (url, fault) => {
     const message = messageOf(() => parseConnectionUrl(url))
 
     expect(message).toContain(`DATABASE_URL: ${fault}`)

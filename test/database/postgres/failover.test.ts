@@ -64,7 +64,7 @@ async function until<Value>(look: () => Promise<Value>, holds: (value: Value) =>
   throw new Error('what was waited for did not come')
 }
 
-describePostgres('of several servers', {}, () => {
+describePostgres('with several PostgreSQL servers', {}, () => {
   test('the service follows the server that accepts writes, and responds 503 during the failover', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     const { answer: first } = await payAtLast(app, 'before')
@@ -83,7 +83,7 @@ describePostgres('of several servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('the service does not trust a replaced primary that a payout does not exist', async () => {
+  test('the service does not report from a replaced primary that newer events and addresses do not exist', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
     // So the next request has nothing to write.
@@ -126,8 +126,8 @@ async function warmUp(app: App): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, () => app.rest('GET', '/api/payouts')))
 }
 
-describePostgres('a commit that waits for a standby', {}, () => {
-  test('is neither returned by a retry nor readable before the standby has it', async () => {
+describePostgres('a PostgreSQL commit that waits for a standby', {}, () => {
+  test('is neither returned to a retry nor readable until the standby has received it', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -151,7 +151,7 @@ describePostgres('a commit that waits for a standby', {}, () => {
     expect([answer.headers['idempotent-replayed'], answer.body.data.id]).toEqual(['true', stored[0]?.id])
   })
 
-  test('is not acknowledged if its wait is cancelled, and neither is a retry', async () => {
+  test('is not acknowledged if the wait is cancelled, and neither is a retry', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -179,7 +179,7 @@ describePostgres('a commit that waits for a standby', {}, () => {
 })
 
 describePostgres('the connection that listens for commits', {}, () => {
-  test('is reopened once, however often it was lost', async () => {
+  test('is replaced by exactly one connection after each loss', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
@@ -204,14 +204,14 @@ describePostgres('the connection that listens for commits', {}, () => {
   })
 })
 
-describePostgres('what is set of standbys', {}, () => {
+describePostgres('the inspection of standby settings', {}, () => {
   const settingsOf = async (url: string) => {
     const { state, close } = await inspectDatabase(url)
     await close()
     return state.settings.filter(({ name }) => /standbys|standby_names/.test(name))
   }
 
-  test('is diagnosed: data that a failover would lose, and commits that wait for no standby', async () => {
+  test('reports settings with which a failover loses commits, and missing synchronous standbys', async () => {
     const { primary, standby } = await startPair()
     const both = urlOf(primary, standby)
     expect(await settingsOf(primary.url('postgres'))).toMatchObject([

@@ -53,7 +53,7 @@ async function queriesOf(
   return executed
 }
 
-describePostgres('a list that is merged from ranges of an index', {}, () => {
+describePostgres('a PostgreSQL list query that merges ranges of an index', {}, () => {
   test('reads from each range only the rows it returns, without a sort or a table scan', async () => {
     const url = await databaseWithPayouts()
     const { queries, mergedBy = {} } = declaredLists.find(({ name }) => name === 'payouts') as (typeof declaredLists)[0]

@@ -5,8 +5,8 @@ import { notifications } from '../../../src/database/postgres/notifications.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
-describePostgres('commit listener', {}, () => {
-  test('has one connection after several disconnects', async () => {
+describePostgres('the commit listener of PostgreSQL', {}, () => {
+  test('has exactly one connection after each of several disconnects', async () => {
     const { url, remove } = await newPostgresDatabase()
     const heard = notifications(followPrimary(parseConnectionUrl(url).servers))
     heard.watch('events', () => {})

@@ -25,7 +25,7 @@ async function open(url: string): Promise<Database> {
 }
 
 describePostgres('a PostgreSQL database', {}, () => {
-  test('is migrated once by processes that start simultaneously', async () => {
+  test('is migrated once when several processes start simultaneously', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const place = await createEmptyInstallation({ DATABASE_URL })
 
@@ -38,7 +38,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(listed.json()).toHaveLength(3)
   })
 
-  test('serves the operator’s commands', async () => {
+  test('works with the commands fill and audit', async () => {
     const place = await createEmptyInstallation({ DATABASE_URL: await newPlace() })
     const filled = await cli(
       place,
@@ -59,7 +59,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(audited.json()).toMatchObject({ balanced: true, payouts: 50 })
   })
 
-  test('is not created by a command that expects an existing one', async () => {
+  test('without tables is rejected by a command that needs existing data', async () => {
     const place = await createEmptyInstallation({ DATABASE_URL: await newPlace({ isMigrated: false }) })
 
     const audited = await cli(place, 'audit')
@@ -67,14 +67,14 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect([audited.code, audited.stderr]).toEqual([1, expect.stringContaining('no tables of this service')])
   })
 
-  test('of a later version is left alone', async () => {
+  test('of a later version is not opened', async () => {
     const url = await newPlace()
     await runSql(url, `insert into migrations values ('9999-later', now())`)
 
     await expect(open(url)).rejects.toThrow('migration 9999-later, which this version does not know')
   })
 
-  test('that does not exist is named in the error, without its password', async () => {
+  test('that does not exist causes an error with its name and without the password', async () => {
     const url = new URL(await newPlace())
     url.password = 'secret'
     url.pathname = '/missing'
@@ -90,7 +90,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     ['remote_write', 'on'],
     ['on', 'on'],
     ['remote_apply', 'remote_apply'],
-  ])('whose synchronous_commit is %s has sessions with %s', async (given, expected) => {
+  ])('with synchronous_commit = %s gets sessions with synchronous_commit = %s', async (given, expected) => {
     const url = await newPlace()
     const [{ name } = { name: '' }] = await runSql<{ name: string }>(url, 'select current_database() as name')
     await runSql(url, `alter database ${name} set synchronous_commit = ${given}`)
@@ -102,7 +102,7 @@ describePostgres('a PostgreSQL database', {}, () => {
   })
 
   // The server of the tests runs without durability.
-  test('on a server without durable commits is rejected in live mode, and logged as a warning in the sandbox', async () => {
+  test('on a server without durable commits is rejected in live mode and causes a warning in the sandbox', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
     const live = await createEmptyInstallation({ DATABASE_URL, MODE: 'live' })

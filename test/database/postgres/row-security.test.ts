@@ -42,7 +42,7 @@ async function startTwoMerchants() {
 }
 
 describePostgres('row-level security', {}, () => {
-  test('shows nothing to a query without a merchant', async () => {
+  test('shows no rows to a query without a merchant', async () => {
     const { db } = await startTwoMerchants()
 
     expect(await db.execute(unscoped, {})).toEqual([])
@@ -57,7 +57,7 @@ describePostgres('row-level security', {}, () => {
     expect(await db.execute(careless, { merchantId: other })).toEqual([{ merchantId: other }])
   })
 
-  test('shows an operator’s query all rows, and the next query only its own', async () => {
+  test('shows all rows to an operator’s query, and not to the next query on the connection', async () => {
     const { db, mine } = await startTwoMerchants()
     const inTurn = async (read: Reader) => [
       await everyCustomer(read, {}),
@@ -73,7 +73,7 @@ describePostgres('row-level security', {}, () => {
     for (let i = 0; i < 20; i++) expect(await db.execute(unscoped, {})).toEqual([])
   })
 
-  test('shows each pipelined query the rows of its own scope', async () => {
+  test('shows each of several pipelined queries only the rows of its scope', async () => {
     const { db, mine, other } = await startTwoMerchants()
     const together = (read: Reader) =>
       Promise.all([
@@ -89,7 +89,7 @@ describePostgres('row-level security', {}, () => {
     }
   })
 
-  test('rejects a row of another merchant than the current one', async () => {
+  test('rejects an insert of a row for another merchant', async () => {
     const { url, mine, other } = await startTwoMerchants()
 
     const insert = runSql(
@@ -134,7 +134,7 @@ describePostgres('row-level security', {}, () => {
     expect(warnings.filter((warning) => warning.includes('row-level'))).toEqual([])
   })
 
-  test('causes a warning if the service’s role bypasses it', async () => {
+  test('causes a warning if the role of the service bypasses row-level security', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)

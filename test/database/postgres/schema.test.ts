@@ -61,8 +61,8 @@ const keys = `
       on a.attrelid = conrelid and a.attnum = n order by i)
     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
 
-describePostgres('the catalogue', {}, () => {
-  test('has the tables and columns of tables.ts, with types of PostgreSQL’s own', async () => {
+describePostgres('the PostgreSQL catalogue', {}, () => {
+  test('has the tables and columns of tables.ts, with the matching types', async () => {
     const columns = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
       `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
     )
@@ -81,14 +81,14 @@ describePostgres('the catalogue', {}, () => {
     expect([...typeOf.keys()].sort()).toEqual(['migrations.applied_at', 'migrations.name', 'wallets.id_text'])
   })
 
-  test('starts every key of a merchant’s table with the merchant', async () => {
+  test('has merchant_id first in every key of a merchant’s table', async () => {
     const unscopedKeys = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
 
     expect(unscopedKeys.length).toBeGreaterThan(30)
     expect(unscopedKeys.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
   })
 
-  test('has no foreign key that leads to another merchant', async () => {
+  test('has no foreign key that can reference a row of another merchant', async () => {
     const foreignKeys = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
 
     expect(foreignKeys.length).toBeGreaterThan(8)
@@ -96,7 +96,7 @@ describePostgres('the catalogue', {}, () => {
     expect(foreignKeys.filter(({ on }) => shared.includes(on))).toEqual([])
   })
 
-  test('enforces row-level security on every table of a merchant, for the owner too', async () => {
+  test('enforces row-level security on every table of a merchant, even for the table’s owner', async () => {
     const tables = await catalogue<{ name: string; isForced: boolean; policies: number }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
         (select count(*)::int from pg_policy where polrelid = c.oid and polpermissive) as policies

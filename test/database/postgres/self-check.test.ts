@@ -16,15 +16,15 @@ async function selfCheckAt(url: string) {
   return db.selfCheck()
 }
 
-describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
-  test('is empty for a new database, and the check leaves nothing behind', async () => {
+describePostgres('the self-check of PostgreSQL’s indexes and pages', {}, () => {
+  test('finds no error in a new database, and removes the amcheck extension again', async () => {
     const url = await newPlace()
 
     expect(await selfCheckAt(url)).toEqual({ errors: [], unchecked: null })
     expect(await runSql(url, `select extname from pg_extension where extname = 'amcheck'`)).toEqual([])
   })
 
-  test('includes an index that lacks a row', async () => {
+  test('reports an index that lacks a row', async () => {
     const url = await newPlace()
     const isKept = (kept: boolean) =>
       runSql(url, `update pg_index set indisready = ${kept} where indexrelid = 'asset_codes_code_key'::regclass`)
@@ -47,7 +47,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
   test.each([
     ['make', ''],
     ['use', 'create extension amcheck'],
-  ])('is reported as unknown to a user who may not %s amcheck', async (_, before) => {
+  ])('reports that nothing was checked if the user may not %s the amcheck extension', async (_, before) => {
     const url = await newPlace()
     await runSql(
       url,

@@ -116,8 +116,8 @@ async function countingProxy(url: string) {
   return { url: target.href, trips: () => syncs, said: countSent }
 }
 
-describePostgres('writing', {}, () => {
-  test('a payout takes three round trips', async () => {
+describePostgres('a write on PostgreSQL', {}, () => {
+  test('takes three round trips for a payout', async () => {
     const { context, trips } = await startCounted('100')
     // The first execution of a statement on a connection takes another round trip, to describe it.
     await perform(createPayout, { ...context(), idempotencyKey: 'one' }, payout)
@@ -126,7 +126,7 @@ describePostgres('writing', {}, () => {
     expect(trips() - before).toBe(3)
   })
 
-  test('a payout scans no table, including for foreign key checks', async () => {
+  test('scans no table for a payout, not even for foreign key checks', async () => {
     const { app, context } = await startCounted('100')
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const read = async () => {
@@ -143,7 +143,7 @@ describePostgres('writing', {}, () => {
     expect((await read()).whole).toBe(before.whole)
   })
 
-  test('the lookup of an idempotency key uses its index, even if the table was small at planning', async () => {
+  test('looks up an idempotency key by its index, even if the table was small when the query was planned', async () => {
     const { app, context, db, said } = await startCounted('10000', 1)
     const pay = (key: string, by = db) => perform(createPayout, { ...context(), db: by, idempotencyKey: key }, payout)
     const payBy = (by: Database, count: number) =>
@@ -173,7 +173,7 @@ describePostgres('writing', {}, () => {
     expect(after.rows - before.rows).toBeLessThan(100)
   })
 
-  test('concurrent payouts of a merchant share a commit and are answered in order', async () => {
+  test('of a payout shares a commit with concurrent payouts of its merchant, and results keep their order', async () => {
     const { context, db, trips } = await startCounted('100')
     await perform(createPayout, context(), payout)
     await new Promise((resolve) => setImmediate(resolve))
@@ -186,7 +186,7 @@ describePostgres('writing', {}, () => {
     expect(trips() - before.trips).toBe(3)
   })
 
-  test('payouts of many merchants share a commit, and a rejected payout does not affect the others', async () => {
+  test('of a payout shares a commit with other merchants’ payouts, and a rejected payout does not affect the rest', async () => {
     const { app, context, db, trips } = await startCounted('100')
     const merchants = await Promise.all(Array.from({ length: 5 }, () => merchantWith(app, '3')))
     await perform(createPayout, { ...context(), idempotencyKey: 'first' }, payout)
@@ -215,7 +215,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('concurrent payouts with the same idempotency key create one payout', async () => {
+  test('creates one payout for concurrent requests with the same idempotency key', async () => {
     const { app, context } = await startCounted('100')
     const requests = Array.from({ length: 30 }, (_, i) =>
       perform(createPayout, { ...context(), idempotencyKey: i % 3 ? 'same' : `own ${i}` }, payout),
@@ -225,7 +225,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('a merchant whose rows are locked delays no other merchant, and its payout succeeds after the release', async () => {
+  test('of a merchant whose rows are locked delays no other merchant, and succeeds after the lock is released', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const pay = (id: string) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
@@ -246,7 +246,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('locked rows of more merchants than there are connections delay no other merchant', async () => {
+  test('is not delayed by locked rows of more other merchants than there are connections', async () => {
     const { app, db } = await startCounted('100', 2)
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
@@ -268,7 +268,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('a payout that waits for a lock beyond its deadline is rejected then, as are those queued behind it', async () => {
+  test('that waits for a lock until its deadline is rejected, and so are those queued behind it', async () => {
     const { app, db } = await startCounted('100')
     const merchant = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [merchant])
@@ -286,7 +286,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('a merchant can fill at most half of the write queue, batchable or not, which leaves room for others', async () => {
+  test('is rejected if its merchant already fills half of the write queue, and accepted for others', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [app.merchant])
@@ -308,7 +308,7 @@ describePostgres('writing', {}, () => {
     await Promise.all(requests)
   })
 
-  test('an operation that fails in a batch leaves nothing behind, and the rest of the batch succeeds', async () => {
+  test('that fails in a batch of payouts is rolled back, and the rest of the batch succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = (tx: Tx) => payAndFail(tx, { ...context(), db })
@@ -329,7 +329,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('two processes that alternate between two wallets of a merchant never deadlock', async () => {
+  test('never deadlocks when two processes alternate between two wallets of a merchant', async () => {
     const { app, context, walletId } = await startCounted('1000')
     const otherWalletId = await app.wallet({ balance: '1000' })
     const other = await openDatabase({ url: app.url, onFatal: () => {} })
@@ -355,7 +355,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('a rejected payout in a group commit does not affect the other payouts', async () => {
+  test('of a payout that is rejected does not affect the other payouts of its group commit', async () => {
     const { app, context, db, walletId } = await startCounted('30')
     const { commits } = db.statistics()
     const requests = Array.from({ length: 50 }, (_, i) =>
@@ -371,7 +371,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('an operation that fails after a write leaves nothing behind, and the rest of the group succeeds', async () => {
+  test('that fails after a statement is rolled back, and the rest of its group succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = () => db.write((tx) => payAndFail(tx, { ...context(), db }), { merchantId })
@@ -387,7 +387,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('processes that pay from several wallets of one merchant do not block each other', async () => {
+  test('never deadlocks when two processes make 80 concurrent payouts from two wallets of a merchant', async () => {
     const { app, context, walletId } = await startCounted('100')
     const other = await app.wallet({ balance: '100' })
     const elsewhere = await openDatabase({ url: app.url, onFatal: () => {} })

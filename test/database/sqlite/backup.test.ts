@@ -20,7 +20,7 @@ function namesIn(path: string): unknown[] {
   return copy.prepare('select name from merchants order by id').pluck().all()
 }
 
-test('copies committed rows, even in a turn that has already read', async () => {
+test('a SQLite backup has all committed rows, even if the same turn of the event loop has already read', async () => {
   const { db, target } = await startDatabase()
 
   await allMerchants(db, {})
@@ -31,7 +31,7 @@ test('copies committed rows, even in a turn that has already read', async () => 
   expect(await allMerchants(db, {})).toHaveLength(1)
 })
 
-test('copies while the database accepts writes', async () => {
+test('a SQLite backup succeeds while the database accepts writes', async () => {
   const { db, target } = await startDatabase()
 
   const written = db.write((tx) => insertMerchant(tx, merchantRow(2)))
@@ -42,14 +42,14 @@ test('copies while the database accepts writes', async () => {
   expect(await allMerchants(db, {})).toHaveLength(2)
 })
 
-test('never replaces a file', async () => {
+test('a SQLite backup never replaces an existing file', async () => {
   const { db, target } = await startDatabase()
   writeFileSync(target, 'precious')
 
   await expect(db.backup(target)).rejects.toThrow('exists already')
 })
 
-test('overwrites the partial file of an earlier attempt', async () => {
+test('a SQLite backup overwrites the partial file of an earlier attempt', async () => {
   const { db, target } = await startDatabase()
   writeFileSync(`${target}.partial`, 'half a copy')
 

@@ -21,7 +21,7 @@ function watched() {
 }
 
 describe('the commit watch', () => {
-  test('calls the watchers of a table once within 100 ms after another process has changed it', () => {
+  test('calls the watchers of a table once, within 100 ms after another process has changed the table', () => {
     const { versions, calls, follow } = watched()
     follow('events')
     follow('payouts')
@@ -35,7 +35,7 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['events'])
   })
 
-  test('calls right after commits of this process, once for several, and never within one', () => {
+  test('calls watchers once, immediately after this process has committed', () => {
     const { versions, watch, calls, follow } = watched()
     follow('events')
 
@@ -52,7 +52,7 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['events', 'events'])
   })
 
-  test('does not call a watcher that has stopped, and continues for the others', () => {
+  test('does not call a stopped watcher, and still calls the others', () => {
     const { versions, calls, follow } = watched()
     const stop = follow('events')
     follow('payouts')
@@ -64,7 +64,7 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['payouts'])
   })
 
-  test('has no timer without watchers, also after the last has stopped, and restarts with the next', () => {
+  test('runs its timer only while there are watchers', () => {
     const { versions, watch, calls, follow } = watched()
     expect(vi.getTimerCount()).toBe(0)
     const stop = follow('events')
@@ -80,7 +80,7 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['events'])
   })
 
-  test('calls when a file becomes unreadable, and when it is readable again', () => {
+  test('calls watchers when the file becomes unreadable, and when it becomes readable again', () => {
     const { versions, calls, follow } = watched()
     follow('events')
 

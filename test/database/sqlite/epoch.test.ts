@@ -47,7 +47,7 @@ test('a fenced writer commits nothing, not even writes queued before another wri
   expect(await latestNumber(one)).toBe(4)
 })
 
-test('a commit that waits for another process’s lock fails if that process takes the epoch', async () => {
+test('a write that waits for another process’s lock fails if another writer takes the epoch meanwhile', async () => {
   const { one, other, path } = await openThrice()
   one.takeOver(() => {})
   const holder = new Sqlite(path)
@@ -63,7 +63,7 @@ test('a commit that waits for another process’s lock fails if that process tak
   expect(await latestNumber(other)).toBe(0)
 })
 
-test('a taken writer epoch is on disk immediately', async () => {
+test('taking the writer epoch increments it in the file immediately', async () => {
   const { one, path } = await openThrice()
   const inspector = new Sqlite(path, { readonly: true })
   onTestFinished(() => void inspector.close())
@@ -73,7 +73,7 @@ test('a taken writer epoch is on disk immediately', async () => {
   expect(epoch()).toBe(before + 1)
 })
 
-test('a writer that could not take the epoch writes nothing until it has, and stops trying once closed', async () => {
+test('a writer that failed to take the epoch writes nothing until it succeeds', async () => {
   const { path } = await openTestDatabase()
   const raw = new Sqlite(path)
   const epoch = writerEpoch(raw)

@@ -24,7 +24,7 @@ function runSql(path: string, text: string): unknown[] {
   }
 }
 
-test('processes that open the same new files simultaneously all succeed and migrate each file once', async () => {
+test('several processes that open the same new file simultaneously all succeed and migrate the file once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const script = join(import.meta.dirname, 'open-files.ts')
@@ -72,7 +72,7 @@ test('opening a migrated file again changes nothing', async () => {
   expect(runSql(path, 'select name || applied_at from migrations')).toEqual(applied)
 })
 
-test('opening a file of a later version fails with its path and leaves it unchanged', async () => {
+test('opening a file of a later version fails and leaves the file unchanged', async () => {
   const { db, path } = await openTestDatabase()
   await db.close()
   runSql(path, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`)
@@ -102,7 +102,7 @@ test('opening a file that is not a database fails', async () => {
   await expect(open(path)).rejects.toThrow('file is not a database')
 })
 
-test('migration names are numbered in order', () => {
+test('migrations are numbered consecutively from 1', () => {
   expect(names).toEqual(names.toSorted())
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, i) => i + 1))
 })

@@ -16,7 +16,7 @@ function fileOfVersionBefore() {
       .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
       .run(...Object.values(row))
   const rows = (text: string) => database.prepare(text).raw().all()
-  // Its conversion needs rows that are missing here; books-of-before.test.ts covers it.
+  // Its conversion needs rows that are missing here; earlier-ledger.test.ts covers it.
   const looked = migrations.slice(0, migrations.indexOf(transfersInOneRow))
   return { database, insert, rows, migrate: () => migrateSqlite(database, looked) }
 }
@@ -36,7 +36,7 @@ const payout = {
   status: 'FAILED',
 }
 
-test('the migration computes the latest time of each list and statement of an older file', () => {
+test('the migration of an older file computes the latest time of each list and statement', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p1', sequence: 1, created_at: early })
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p2', sequence: 2, created_at: late })
@@ -59,7 +59,7 @@ test('the migration computes the latest time of each list and statement of an ol
   ])
 })
 
-test('the migration computes the total deposits of wallets, which their balances never exceed', () => {
+test('the migration of an older file computes each wallet’s total deposits as the limit of its balance', () => {
   const { database, insert, rows, migrate } = fileOfVersionBefore()
   const largest = 999_999_999_999_999_999n
   const account = { merchant_id: 'm', asset_code: 'USDC', entry_count: 0 }
@@ -87,7 +87,7 @@ test('the migration computes the total deposits of wallets, which their balances
   expect(() => database.exec(`update accounts set balance = reachable_balance + 1 where id = 'full'`)).toThrow('CHECK')
 })
 
-test('the migration adds the built-in currencies and keeps those of operators', () => {
+test('the migration of an older file adds the built-in currencies and keeps those that operators added', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const added = {
     id: 'mine',
@@ -105,7 +105,7 @@ test('the migration adds the built-in currencies and keeps those of operators', 
   expect(codes).toEqual([['CAD', 1, 3], ...['EUR', 'GBP', 'NGN', 'USD', 'ZAR'].map((code) => [code, 0, 2])])
 })
 
-test('the migration keeps all spellings of one idempotency key and normalizes one of them', () => {
+test('the migration of an older file normalizes one of several spellings of an idempotency key and keeps the rest', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const forms = ['"quoted"', '"quoted" ', ' " quoted"', 'spaced ', ' spaced', '"both" ', 'both ', ' both']
   for (const [i, key] of forms.entries()) {
@@ -134,7 +134,7 @@ test('the migration keeps all spellings of one idempotency key and normalizes on
 })
 
 // Ruling 22: a caller's repeated key must find the existing payout.
-test('the migration normalizes idempotency keys to the form that both APIs read', () => {
+test('the migration of an older file normalizes idempotency keys as both APIs do (ruling 22)', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const keys = ['plain', '"quoted"', ' spaced ', ' " both " ', '"taken"', 'taken', '""', 'a"b', '"open', null]
   for (const [i, key] of keys.entries()) {

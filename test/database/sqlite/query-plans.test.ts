@@ -123,7 +123,7 @@ beforeAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('this test covers the queries of every repository', () => {
+test('the checks of query plans cover the queries of every repository', () => {
   const modules = new Set(planned.map(({ name }) => name.split(':')[0]))
 
   expect([...modules]).toEqual(expect.arrayContaining([...repositories.map(nameOfFolder), 'database']))
@@ -141,7 +141,7 @@ test('no request scans a table or index', () => {
   expect(unexpected(scanning)).toEqual([])
 })
 
-test('a list query reads a range of an index of its filters', () => {
+test('a list query reads one range of an index on its filters', () => {
   const lists = planned.filter(({ name }) => /:list\.(rows|rowsOfPages|count|sequenceAfter)( of \w+)?$/.test(name))
   const wrong = lists.filter(({ sql, plan }) => {
     const [, conditions] = /where (.*?)(?: order by| limit)/.exec(sql) ?? []
@@ -155,7 +155,7 @@ test('a list query reads a range of an index of its filters', () => {
   expect(wrong).toEqual([])
 })
 
-test('the query of a wallet’s deposits uses their partial index', () => {
+test('the query for incoming transfers of a wallet uses the partial index', () => {
   const credits = planned.filter(
     ({ name, sql }) =>
       /^entries:list\.(rows|count|sequenceAfter)( of \w+)?$/.test(name) &&
@@ -199,7 +199,7 @@ test('a query in customer scope reads only the customer’s rows or the requeste
   expect(unexpected(violations)).toEqual([])
 })
 
-test('every query on a merchant’s rows names the merchant', () => {
+test('every query on a merchant’s rows has a condition on merchant_id', () => {
   const nameless = onRequests().filter(({ sql }) => {
     const touched = [...sql.matchAll(/\b(?:from|join|update|delete from) "(\w+)"/g)].map(([, table]) => table)
     const isOwned = touched.some((table) => !tablesOfNoMerchant.includes(String(table)))
@@ -223,7 +223,7 @@ test('every query declares its scope, and no request reads across merchants', ()
   expect(onRequests().filter(({ scope }) => scope === 'everyMerchant')).toEqual([])
 })
 
-test('finding the merchant of an id seeks once per merchant instead of scanning rows', () => {
+test('the query for the merchant of an id makes one index search per merchant instead of scanning rows', () => {
   const lookups = planned.filter(({ name }) => /:merchantOf(?!WatchedAddress|ChainEvent)/.test(name))
 
   expect(lookups.length).toBeGreaterThan(0)
@@ -235,8 +235,8 @@ test('finding the merchant of an id seeks once per merchant instead of scanning 
   }
 })
 
-describe('the listed exception', () => {
-  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('%s still exists', (name) => {
+describe('the exception from the checks of query plans', () => {
+  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('"%s" is still an existing query', (name) => {
     expect(planned.map((each) => each.name)).toContain(name)
   })
 })

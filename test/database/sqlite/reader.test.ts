@@ -24,7 +24,7 @@ async function startDatabase() {
   }
 }
 
-describe('reads of one turn', () => {
+describe('SQLite reads in one turn of the event loop', () => {
   test('see one snapshot although another connection commits in between', async () => {
     const { count, addElsewhere } = await startDatabase()
 
@@ -37,7 +37,7 @@ describe('reads of one turn', () => {
     expect([first, second, inTheNextTurn]).toEqual([0, 0, 1])
   })
 
-  test('end with the turn, so the WAL can be reset', async () => {
+  test('release their snapshot at the end of the turn, so the WAL can be reset', async () => {
     const { count, addElsewhere, checkpoint } = await startDatabase()
 
     await count()
@@ -52,8 +52,8 @@ describe('reads of one turn', () => {
   })
 })
 
-describe('an acknowledged write', () => {
-  test('is visible immediately', async () => {
+describe('a SQLite write', () => {
+  test('is visible as soon as it is acknowledged', async () => {
     const { db, count } = await startDatabase()
 
     for (const number of upTo(20)) {
@@ -62,7 +62,7 @@ describe('an acknowledged write', () => {
     }
   })
 
-  test('is visible immediately in a turn that had read before the commit', async () => {
+  test('is visible as soon as it is acknowledged, even in a turn that read before the commit', async () => {
     const { db, count } = await startDatabase()
     const seen: number[] = []
 
@@ -79,7 +79,7 @@ describe('an acknowledged write', () => {
     expect(seen).toEqual([0, 1])
   })
 
-  test('is not visible before its acknowledgement', async () => {
+  test('is not visible to other readers before it is acknowledged', async () => {
     const { db, count } = await startDatabase()
 
     const inside = await db.write(async (tx) => {
@@ -91,7 +91,7 @@ describe('an acknowledged write', () => {
   })
 })
 
-test('reading connections cannot write', async () => {
+test('a SQLite connection for reading cannot write', async () => {
   const { db } = await startDatabase()
 
   await expect(attempt(() => rawQuery(sql`delete from merchants`)(db))).rejects.toMatchObject({
@@ -99,7 +99,7 @@ test('reading connections cannot write', async () => {
   })
 })
 
-test('a failed read does not affect later reads', async () => {
+test('a failed SQLite read does not affect later reads', async () => {
   const { db, count } = await startDatabase()
 
   await expect(attempt(() => rawQuery(sql`select id from nowhere`)(db))).rejects.toThrow('no such table')

@@ -37,7 +37,7 @@ describe('a full disk', () => {
       await rawQuery(sql`pragma max_page_count = ${sql.lit(Number(pageCount) + pages)}`)(tx)
     })
 
-  test('rejects the whole group with UNAVAILABLE, stores nothing of it, and the writer recovers', async () => {
+  test('makes the whole group commit fail with UNAVAILABLE, and the writer recovers once there is space', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await leaveRoomFor(db, 100)
@@ -52,7 +52,7 @@ describe('a full disk', () => {
     expect(await countKeys(db)).toBe(5)
   })
 
-  test('rejects the whole group even if the operation catches the error', async () => {
+  test('makes the whole group commit fail even if the operation catches the error', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
@@ -70,7 +70,7 @@ describe('a full disk', () => {
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('causes a 503; the books balance, and a retry with the same key succeeds when there is room', async () => {
+  test('causes a 503, and a retry with the same key succeeds once there is space', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100000' })
     await leaveRoomFor(app.db, 4)
@@ -94,7 +94,7 @@ describe('a full disk', () => {
     await app.expectBooksToBalance()
   })
 
-  test('on a real file system behaves like the simulated one', async ({ skip }) => {
+  test('on a real file system has the same effects as the simulated one', async ({ skip }) => {
     const folder = mountSmallDisk(4)
     skip(folder === null, 'only root can mount a small disk: the disk was not filled in truth')
     const filler = join(String(folder), 'filler')
@@ -119,7 +119,7 @@ describe('a full disk', () => {
   })
 })
 
-test('a group that waits too long for another process’s write lock is rejected; reads continue and writes recover', async () => {
+test('a SQLite group commit that waits too long for another process’s lock is rejected, and later writes succeed', async () => {
   const { db, path } = await openTestDatabase()
   await db.write((tx) => insertMerchant(tx, merchantRow(1)))
   const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path])
@@ -138,7 +138,7 @@ test('a group that waits too long for another process’s write lock is rejected
   expect(await countKeys(db)).toBe(1)
 })
 
-test('a commit that fails with an I/O error ends the process, and every acknowledged write is stored', async ({
+test('a SQLite commit that fails with an I/O error ends the process, and every acknowledged write is stored', async ({
   skip,
 }) => {
   const { path } = await openTestDatabase()

@@ -44,7 +44,7 @@ async function latestNumber(db: Database): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'addresses:test' }))?.latest ?? 0
 }
 
-describe('operations that start in one turn', () => {
+describe('SQLite operations that start in one turn of the event loop', () => {
   test('share one commit', async () => {
     const { db, counted } = await startDatabase()
 
@@ -54,7 +54,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 50, commits: 1 })
   })
 
-  test('commit without a wait if the last one ran alone and the next turn was idle', async () => {
+  test('commit without waiting for the end of the turn if the previous turn was idle', async () => {
     const { db } = await startDatabase()
     await db.write(takeNumber)
     // An idle turn.
@@ -70,7 +70,7 @@ describe('operations that start in one turn', () => {
     expect(hasTurnEnded).toBe(false)
   })
 
-  test('wait for others that arrive in the turn in which one was committed alone', async () => {
+  test('share one commit if the previous operation was committed in the same turn', async () => {
     const { db, counted } = await startDatabase()
 
     await db.write(takeNumber)
@@ -80,7 +80,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 4, commits: 2 })
   })
 
-  test('share the commit with those that start before the turn ends', async () => {
+  test('share one commit even if they start at different times of the turn', async () => {
     const { db, counted } = await startDatabase()
 
     const first = db.write(takeNumber)
@@ -91,7 +91,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('form several groups in order when they exceed the size of one', async () => {
+  test('form several group commits in order when they exceed the maximum batch size', async () => {
     const { db, counted } = await startDatabase()
 
     const numbers = await Promise.all(upTo(maxBatchSize + 1).map(() => db.write(takeNumber)))
@@ -100,7 +100,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: maxBatchSize + 1, commits: 2 })
   })
 
-  test('are answered, including rejections, only after the commit', async () => {
+  test('are answered only after the commit, and so are rejected ones', async () => {
     const { db, path } = await startDatabase()
     const other = new Sqlite(path, { readonly: true })
     onTestFinished(() => void other.close())
@@ -125,8 +125,8 @@ describe('operations that start in one turn', () => {
   })
 })
 
-describe('an operation of a group that throws', () => {
-  test('before a write is rejected alone, and nothing runs twice', async () => {
+describe('a SQLite operation that throws in a group commit', () => {
+  test('before it writes is rejected alone, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     const operation = vi.fn(takeNumber)
 
@@ -144,7 +144,7 @@ describe('an operation of a group that throws', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('synchronously is rejected alone', async () => {
+  test('synchronously does not affect the others', async () => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -157,7 +157,7 @@ describe('an operation of a group that throws', () => {
     expect(answers).toEqual([rejected(refusal), fulfilled(1)])
   })
 
-  test('after a write is rolled back alone; the others run again and commit together', async () => {
+  test('after it has written is rolled back, and earlier operations run again and commit with the others', async () => {
     const { db, counted } = await startDatabase()
     const before = vi.fn(takeNumber)
     const after = vi.fn(takeNumber)
@@ -179,7 +179,7 @@ describe('an operation of a group that throws', () => {
     expect(await latestNumber(db)).toBe(2)
   })
 
-  test('after a statement that changed no row is rejected alone, and nothing runs twice', async () => {
+  test('after a statement that changed no row is rejected alone, and no operation runs twice', async () => {
     const { db } = await startDatabase()
     const operation = vi.fn(takeNumber)
     const debit = { merchantId, ownerId: merchantId, assetCode: 'USDC', amount: 1n, time: 1n }
@@ -197,7 +197,7 @@ describe('an operation of a group that throws', () => {
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it took a sequence number, which is stored at commit, returns the number, and nothing runs twice', async () => {
+  test('after it took a sequence number gives the number back, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
@@ -217,7 +217,7 @@ describe('an operation of a group that throws', () => {
     expect(await latestNumber(db)).toBe(3)
   })
 
-  test('in its deferred write at commit fails the whole group, and the next group commits', async () => {
+  test('in its deferred write makes the whole group fail, and the next group commits', async () => {
     const { db, counted } = await startDatabase()
     const store = () => {
       throw refusal
@@ -235,7 +235,7 @@ describe('an operation of a group that throws', () => {
     expect(await db.write(takeNumber)).toBe(1)
   })
 
-  test('after a write is rolled back in each position of the group', async () => {
+  test('after it has written is rolled back at any position of the group', async () => {
     const { db, counted } = await startDatabase()
 
     const answers = await Promise.allSettled(
@@ -257,7 +257,7 @@ describe('an operation of a group that throws', () => {
     expect(await latestNumber(db)).toBe(19)
   })
 
-  test('by a violated constraint is rolled back alone', async () => {
+  test('because a constraint is violated is rolled back alone', async () => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -277,7 +277,7 @@ describe('an operation of a group that throws', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('can catch a violated constraint itself and commit the rest', async () => {
+  test('may catch the error of a violated constraint and commit its other statements', async () => {
     const { db } = await startDatabase()
 
     await db.write(async (tx) => {
@@ -287,7 +287,7 @@ describe('an operation of a group that throws', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
   })
 
-  test('cannot write in the next operation’s turn with statements it left running', async () => {
+  test('cannot write during the next operation from code that is still running', async () => {
     const { db } = await startDatabase()
     const leftRunning: Promise<unknown>[] = []
 
@@ -312,7 +312,7 @@ describe('an operation of a group that throws', () => {
   })
 })
 
-describe('an operation of a group that waits for something other than its statements', () => {
+describe('a SQLite operation that waits for something other than its own statements', () => {
   const waits: [string, (db: Database) => Promise<unknown>][] = [
     ['setTimeout', () => new Promise((resolve) => setTimeout(resolve, 5))],
     ['setImmediate', () => new Promise((resolve) => setImmediate(resolve))],
@@ -322,7 +322,7 @@ describe('an operation of a group that waits for something other than its statem
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
-  test.each(waits)('%s: is rolled back and rejected, and the others commit', async (_, wait) => {
+  test.each(waits)('(%s) is rolled back and rejected, and the others of its group commit', async (_, wait) => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -340,7 +340,7 @@ describe('an operation of a group that waits for something other than its statem
     expect(await db.write(takeNumber)).toBe(3)
   })
 
-  test('runs no statement afterwards', async () => {
+  test('cannot run statements afterwards', async () => {
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
 
@@ -354,7 +354,7 @@ describe('an operation of a group that waits for something other than its statem
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('can read outside its transaction without a wait', async () => {
+  test('is not rejected if it only reads outside its transaction', async () => {
     const { db } = await startDatabase()
 
     const names = await db.write(() => merchantNames(db, {}))
@@ -363,7 +363,7 @@ describe('an operation of a group that waits for something other than its statem
   })
 })
 
-test('a handle that outlives its operation runs nothing', async () => {
+test('a SQLite transaction handle cannot be used after its operation has ended', async () => {
   const { db } = await startDatabase()
   const leaked = await db.write(async (tx) => ({ tx }))
 
@@ -383,7 +383,7 @@ function fillQueue(db: Database) {
   return answers
 }
 
-test('a full write queue reports that it is full, rejects one more write and serves the rest', async () => {
+test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued ones', async () => {
   const { db } = await startDatabase()
   // A long turn commits queued writes, so the queue may have room again.
   takeClock()
@@ -404,7 +404,7 @@ function takeClock() {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-test('queued writes are committed although new requests prolong the turn of the event loop', async () => {
+test('queued SQLite writes are committed even if new requests prolong the turn of the event loop', async () => {
   const { db } = await startDatabase()
   takeClock()
   let isStored = false
@@ -425,7 +425,7 @@ test('queued writes are committed although new requests prolong the turn of the 
   await Promise.all(others)
 })
 
-test('a commit within a turn does not split the snapshot of that turn', async () => {
+test('a SQLite snapshot stays the same when a write is committed in the same turn', async () => {
   const { db } = await startDatabase()
   takeClock()
   const stored = db.write((tx) => insertMerchant(tx, merchantRow(2)))
@@ -445,7 +445,7 @@ test('a commit within a turn does not split the snapshot of that turn', async ()
   expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
 })
 
-test('close commits and answers accepted writes', async () => {
+test('closing a SQLite database first commits and answers all accepted writes', async () => {
   const { db, path } = await startDatabase()
 
   const answers = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))
@@ -457,14 +457,14 @@ test('close commits and answers accepted writes', async () => {
   expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(maxBatchSize * 2)
 })
 
-test('a write after close is rejected', async () => {
+test('a write to a closed SQLite database is rejected', async () => {
   const { db } = await startDatabase()
   await db.close()
 
   await expect(db.write(takeNumber)).rejects.toThrow()
 })
 
-test('the writing connection syncs each commit and enforces foreign keys', async () => {
+test('the SQLite connection for writing syncs each commit and enforces foreign keys', async () => {
   const { db } = await startDatabase()
 
   const settings = await db.write(async (tx) => [

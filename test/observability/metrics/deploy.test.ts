@@ -35,7 +35,7 @@ const expressions = [
   ...dashboard.templating.list.map(({ query }) => query),
 ]
 
-test('the dashboard and alerts use only exported metrics, and the dashboard uses all of them', async () => {
+test('the dashboard and the alerts use exactly the exported metrics, and the reference documents all of them', async () => {
   const { scrape } = await startMeasured('sqlite')
   const names = new Set([...(await scrape()).names].filter((name) => name.startsWith('payout_gateway_')))
   const usedMetrics = new Set(expressions.flatMap(metricsIn))
@@ -48,7 +48,7 @@ test('the dashboard and alerts use only exported metrics, and the dashboard uses
   expect(missing).toEqual([])
 })
 
-test('each alert links to its own section of the runbook', () => {
+test('each alert links to a separate section of the runbook', () => {
   const page = read('docs/reference/metrics-and-alerts.md')
   const links = rules.map(({ annotations }) => `[x](${annotations.runbook_url.replace('docs/', '')})`).join('\n')
 

@@ -20,7 +20,7 @@ async function scrapeOf({ snapshot }: ReturnType<typeof measureProcess>): Promis
   return readScrape((await written('openMetrics')).text)
 }
 
-test('a thousand merchants produce as many series as one', async () => {
+test('a thousand merchants produce the same metric series as one merchant', async () => {
   const measured = measureProcess({ version: '1' })
   const app = await startApp('sqlite', { measuring: measured.instrumentation })
   measured.instrumentation.observeDatabase({ service: app.service, rails: ['sandbox'], onError: ignored })
@@ -52,7 +52,7 @@ test('a thousand merchants produce as many series as one', async () => {
   expect(thousand.text).not.toContain(app.merchant.id)
 })
 
-test('a scrape without the database omits its gauges, logs the failure and returns the other metrics', async () => {
+test('a scrape while the database is unavailable omits the database gauges and logs the failure', async () => {
   const measured = measureProcess({ version: '1' })
   const faults: unknown[] = []
   const service = createService({ db: unavailableDatabase(), mode: 'live' })

@@ -21,7 +21,7 @@ function isClientLoaded(then = ''): boolean {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
 }
 
-test('without METRICS_PORT the service measures and wraps nothing, and does not load the client', async () => {
+test('without METRICS_PORT the service measures nothing and does not load the Prometheus client', async () => {
   const config = readConfig({})
   expect((await setUpMetrics(config)).instrumentation).toBe(noInstrumentation)
   expect(await setUpWorkerMetrics(config)).toBe(noInstrumentation)

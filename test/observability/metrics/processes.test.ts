@@ -36,8 +36,8 @@ const post = (body: object, more: Record<string, string> = {}) => ({
 const answers = (scrape: Scrape, route: string, status: string) =>
   sumOf(scrape, 'http_request_duration_seconds_count', { route, status })
 
-describe.each(everyModel)('a service on %s with %s that answer', (engine, workers) => {
-  test('counts exactly the requests of all its processes', async () => {
+describe.each(everyModel)('a service on %s with WORKERS=%s', (engine, workers) => {
+  test('exports exact counts of the requests of all its processes', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     const { scrape, place } = service
     const manifest = join(place.folder, 'manifest.json')
@@ -87,7 +87,7 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(sumOf(last, 'group_commit_operations_sum')).toBeGreaterThanOrEqual(6)
   })
 
-  test('reports CPU, memory and event loop lag of its processes, and counts their CPU once', async () => {
+  test('exports CPU time, memory and event loop lag, and the CPU time of each process once', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     const own = service.child.pid as number
     const pids = workers === '1' ? [own] : processesOf(own).flatMap(({ pid }) => (pid === own ? [] : [pid]))
@@ -108,7 +108,7 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(series.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
   })
 
-  test('reports the outcomes of rails and webhooks, and the database gauges', async () => {
+  test('exports the outcomes of rail calls and webhook attempts, and the database gauges', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     // One payout is settled by hand, the sandbox's bank pays one, and one stays without a report.
     for (const account_number of [payoutBody.account_number, '9999999900', '9999999930']) {
@@ -138,8 +138,8 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
   })
 })
 
-describe('the metrics of dead or stuck processes', () => {
-  test('keep their last reported counts, so no counter decreases', async () => {
+describe('the metrics of a killed or stuck process', () => {
+  test('stay in the totals, so no counter decreases', async () => {
     const service = await startMeasured('sqlite', { WORKERS: '2' })
     const { scrape, child } = service
     const roles = () => processesOf(child.pid as number)
@@ -187,7 +187,7 @@ async function cpuSeconds(pid: number): Promise<number> {
 }
 
 describe('the metrics port', () => {
-  test('responds in OpenMetrics if Accept names it and otherwise in Prometheus text, with the same names', async () => {
+  test('responds in OpenMetrics if Accept asks for it and otherwise in Prometheus text, with the same metrics', async () => {
     const { metricsPort, scrape } = await startMeasured('sqlite')
     const as = async (accept: string) => {
       const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
@@ -219,7 +219,7 @@ describe('the metrics port', () => {
     expect(inOpenMetrics.filter((name) => name.includes('_total_total'))).toEqual([])
   })
 
-  test('serves nothing else, and a service whose metrics port is in use does not start', async () => {
+  test('serves only GET /metrics; a service does not start if its metrics port is in use', async () => {
     const service = await startMeasured('sqlite')
     const port = service.metricsPort
     const at = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })

@@ -35,7 +35,7 @@ test('a request with an invalid traceparent starts a new trace', async () => {
   expect(customers.traceState).toBeUndefined()
 })
 
-test('a request without a valid key joins no caller’s trace and cannot force recording', async () => {
+test('the traceparent of a request without a valid API key is ignored', async () => {
   const stranger = { 'x-api-key': 'wrong', traceparent: sampled }
   const all = await startTraced('sqlite')
   expect((await all.ask('/api/wallets', undefined, stranger)).status).toBe(401)
@@ -67,7 +67,7 @@ test('a request without a valid key joins no caller’s trace and cannot force r
   expect(JSON.stringify(all.received)).not.toContain('secret')
 })
 
-test('the sampler records a share of new traces, each completely', async () => {
+test('the ratio sampler records some of the new traces, and each of these completely', async () => {
   const { ask, spans, child, ended, address } = await startTraced('sqlite', {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',

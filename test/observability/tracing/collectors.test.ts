@@ -41,7 +41,7 @@ describe.each(bad)('a collector that %s', (_, reply) => {
   })
 })
 
-test('a late collector gets the spans from its start on, and its absence is logged once', async () => {
+test('a collector that starts late receives the later spans, and its absence is logged at most once', async () => {
   const port = await freePort()
   const { ask, child, ended } = await startAt(`http://127.0.0.1:${port}`)
   expect((await ask('/api/payouts/banks', pay)).status).toBe(200)
@@ -61,7 +61,7 @@ test('a late collector gets the spans from its start on, and its absence is logg
   ).toBeLessThan(2)
 })
 
-test('spans without a collector are buffered up to a limit and lost with the process', async () => {
+test('spans are buffered up to a limit while the collector does not respond, and then dropped', async () => {
   const faults: unknown[] = []
   const collector = await startCollector(() => {})
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.endpoint)

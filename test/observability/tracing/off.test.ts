@@ -28,7 +28,7 @@ function loaded(environment: Record<string, string>): string[] {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', env }))
 }
 
-test('without a collector the service traces and wraps nothing, and loads no OpenTelemetry package', async () => {
+test('without a collector the service records no spans and loads no OpenTelemetry package', async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
   const started = { config: readConfig({ OTEL_TRACES_SAMPLER: 'always_on' }) } as never
   expect(await instrumentTracing(noInstrumentation, started, 'service')).toBe(noInstrumentation)

@@ -48,7 +48,7 @@ test.each([
   expect(fingerprintOf(request)).toBe(fingerprint)
 })
 
-test('fingerprintOf ignores the order of names and absent fields of the request', () => {
+test('fingerprintOf ignores the order of fields, and fields that are null or absent', () => {
   fc.assert(
     fc.property(request, fc.array(name, { maxLength: 2 }), (request, others) => {
       const absent = Object.fromEntries(others.map((name, index) => [`${name}5`, index % 2 ? null : undefined]))
@@ -59,7 +59,7 @@ test('fingerprintOf ignores the order of names and absent fields of the request'
   )
 })
 
-test('fingerprintOf is equal only for equal fields, and includes null inside a field', () => {
+test('fingerprintOf returns the same value only for equal requests, where null inside a field counts', () => {
   fc.assert(
     fc.property(request, request, (one, other) => {
       const isSame = canonicalText(withoutNulls(one)) === canonicalText(withoutNulls(other))
@@ -88,6 +88,6 @@ test.each([
   { at: new Map() },
   { changes: [{ at: new Set() }] },
   { changes: { at: Object.create(null) } },
-])('fingerprintOf rejects a request that is no plain data: case %#', (request) => {
+])('fingerprintOf rejects a request that is not plain data: case %#', (request) => {
   expect(() => fingerprintOf(request)).toThrow('a request must be plain data')
 })

@@ -86,18 +86,21 @@ const updates: readonly {
 ]
 
 describe.each(everyEngine)('ruling 22: an idempotency key of an update on %s', (engine) => {
-  test.each(updates)('makes $name return the first result again and change nothing', async ({ run, input, same }) => {
-    const { app, things } = await startWithObjects(engine)
-    const { result } = await run(withKey(app), input(things) as never)
-    const before = await readStoredRows(app)
+  test.each(updates)(
+    'makes a repeated $name return the first result and change nothing',
+    async ({ run, input, same }) => {
+      const { app, things } = await startWithObjects(engine)
+      const { result } = await run(withKey(app), input(things) as never)
+      const before = await readStoredRows(app)
 
-    for (const repeatedInput of [input, same]) {
-      expect(await run(withKey(app), repeatedInput(things) as never)).toEqual({ result, isReplayed: true })
-    }
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+      for (const repeatedInput of [input, same]) {
+        expect(await run(withKey(app), repeatedInput(things) as never)).toEqual({ result, isReplayed: true })
+      }
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
-  test.each(updates)('makes $name reject any other input', async ({ run, input, others }) => {
+  test.each(updates)('that was used for $name rejects any other input', async ({ run, input, others }) => {
     const { app, things } = await startWithObjects(engine)
     await run(withKey(app), input(things) as never)
     const before = await readStoredRows(app)
@@ -109,7 +112,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key of an update on %s', (
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(updates)('of another operation does not affect $name', async ({ name, run, input }) => {
+  test.each(updates)('that was used for another operation does not affect $name', async ({ name, run, input }) => {
     const { app, things } = await startWithObjects(engine)
     for (const other of updates.filter((each) => each.name !== name && each.name !== 'closeCustomer')) {
       await other.run(withKey(app), other.input(things) as never).catch(() => {})
