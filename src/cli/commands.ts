@@ -21,6 +21,7 @@ import { schemaFor } from '../server/graphql/schema.ts'
 import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
+import { contractCommands } from './contract/contract-command.ts'
 import { depositCommands } from './deposits.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
@@ -172,6 +173,7 @@ export const commands = withReasonOptions({
   },
   audit: auditCommand,
   console: consoleCommand,
+  ...contractCommands,
   ...maintenanceCommands,
 })
 

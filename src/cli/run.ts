@@ -80,7 +80,7 @@ async function executeCommand(
   const { isJson, cli } = execution
   const config = readConfig(cli.environment)
   const isStandalone = 'runStandalone' in command
-  if (isStandalone && !isJson) cli.printError(`${databaseName(config.databaseUrl)}\n`)
+  if (isStandalone && !command.isWithoutDatabase && !isJson) cli.printError(`${databaseName(config.databaseUrl)}\n`)
   const progress = createProgress(cli.streams?.errors)
   try {
     const result = isStandalone
