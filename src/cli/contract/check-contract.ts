@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { failure } from '../../rest/error-responses.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 import type { Route } from '../../rest/route.ts'
@@ -74,6 +73,9 @@ const walletMethod = {
 const withId = (id: string | null, missing: string, pathOf: (id: string) => string, body?: object): Request | string =>
   id === null ? missing : { path: pathOf(id), ...(body && { body }) }
 
+/** An id that no object has. */
+const unknownId = '00000000-0000-4000-8000-000000000000'
+
 const noCustomer = 'the merchant has no customer'
 
 /** The requests that change nothing, in order: later ones use the ids that earlier ones return. */
@@ -120,7 +122,7 @@ const readSteps: readonly Step[] = [
   { method: 'GET', route: '/customers', note: 'with a wrong key', key: 'not-a-key', errorStatus: 401 },
   {
     ...{ method: 'GET', route: '/customers/:customerId', note: 'with an unknown id', errorStatus: 404 },
-    request: () => ({ path: `/customers/${randomUUID()}` }),
+    request: () => ({ path: `/customers/${unknownId}` }),
   },
 ]
 
