@@ -84,6 +84,8 @@ type DatabaseCommand = ChangeDeclaration & {
 
 /** A command that opens the database itself, or must not open it because that would migrate the database. */
 type StandaloneCommand = ChangeDeclaration & {
+  /** Whether the command has nothing to do with this installation. */
+  readonly isWithoutDatabase?: true
   readonly runStandalone: (
     config: Config,
     words: readonly string[],

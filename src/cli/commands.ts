@@ -18,6 +18,7 @@ import { createContext } from '../operations/context.ts'
 import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
+import { contractCommands } from './contract/contract-command.ts'
 import { depositCommands } from './deposits.ts'
 import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
@@ -144,6 +145,7 @@ export const commands = withReasonOptions({
   audit: auditCommand,
   console: consoleCommand,
   ...operatorCommands,
+  ...contractCommands,
   ...maintenanceCommands,
 })
 

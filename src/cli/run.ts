@@ -83,7 +83,7 @@ async function executeCommand(
     : processEnvironment()
   const config = readConfig(environment.variables)
   const isStandalone = 'runStandalone' in command
-  if (isStandalone && !isJson) cli.printError(`${databaseName(config.databaseUrl)}\n`)
+  if (isStandalone && !command.isWithoutDatabase && !isJson) cli.printError(`${databaseName(config.databaseUrl)}\n`)
   const progress = createProgress(cli.streams?.errors)
   try {
     const result = isStandalone

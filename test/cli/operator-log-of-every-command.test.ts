@@ -15,8 +15,19 @@ import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 import { readStoredRows } from '../support/stored.ts'
 
-/** Commands that other tests cover: they are long-running, use their own database, or need a bank. */
-const elsewhere = ['console', 'listen', 'events tail', 'restore', 'doctor', 'config', 'backup', 'demo', 'rail check']
+/** Commands that other tests cover: they are long-running, use their own database or none, or need a bank. */
+const elsewhere = [
+  'console',
+  'listen',
+  'events tail',
+  'restore',
+  'doctor',
+  'config',
+  'backup',
+  'demo',
+  'rail check',
+  'contract check',
+]
 
 const later = '2099-01-01T00:00:00Z'
 

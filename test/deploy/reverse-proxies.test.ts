@@ -147,14 +147,8 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     })
   })
 
-<<<<<<< HEAD:test/deploy/fronts.test.ts
   test.each(shippedFronts)(
     '%s: an operator signs in to the console, acts, and is slowed down by address',
-=======
-  // The minimal nginx site forwards no client address.
-  test.each(fronts.slice(1))(
-    'with the configuration %s and TRUST_PROXY sees the real client address despite forged headers',
->>>>>>> w-titles-other:test/deploy/reverse-proxies.test.ts
     async (_, start) => {
       const [app, url] = [await startApp('sqlite'), 'https://console.localhost']
       const console = await openOperatorConsole(app, { url })
@@ -202,7 +196,6 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     },
   )
 
-<<<<<<< HEAD:test/deploy/fronts.test.ts
   // The minimal nginx site forwards no client address.
   test.each(shippedFronts)('%s: TRUST_PROXY determines the client address despite forged headers', async (_, start) => {
     const { place, front } = await startBehind(start)
@@ -224,9 +217,6 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
   })
 
   test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => 
-=======
-  test('would send no byte of a stream if nginx ignored X-Accel-Buffering', async () => {
->>>>>>> w-titles-other:test/deploy/reverse-proxies.test.ts
     const { front } = await startBehind((upstream) =>
       startPlainNginx(upstream, 'proxy_ignore_headers X-Accel-Buffering;'),
     )

@@ -66,6 +66,8 @@ const maybeTypes = /\b(MaybePromise|mapMaybe)\b/
 const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/modules\/(.+\/)?([\w-]+-)?rest\.ts$/
+/** `contract check` is a client of the REST API. */
+const restClient = /^src\/cli\/contract\//
 const inServer = /^src\/(server|console)\//
 /** Who the operators are and what they have done, which no credential of a merchant may reach. */
 const ofOperators =
@@ -244,7 +246,7 @@ function isolatesMigrations({ path, imports }: Source) {
 
 /** House rule 15: no HTTP status outside the APIs. */
 function keepsHttpInApis({ path, code, imports }: Source) {
-  if (inRest.test(path) || inServer.test(path) || path === statusTable) return []
+  if ([inRest, inServer, restClient].some((each) => each.test(path)) || path === statusTable) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
   const importsStatus = imports.some(({ names }) => names.includes('httpStatusByCode'))
   return [

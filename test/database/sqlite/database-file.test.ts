@@ -71,7 +71,6 @@ describe('a wrong DATABASE_URL', () => {
   })
 })
 
-<<<<<<< HEAD:test/database/sqlite/place.test.ts
 describe('the folder of the default database', () => {
   test('is created by a command that creates a database, and by no other', async () => {
     const { folder, env } = await createEmptyInstallation()
@@ -93,10 +92,6 @@ describe('the folder of the default database', () => {
 
 describe('the files that other users of the machine can read', () => {
   test('do not include the database, its WAL or a backup', async () => {
-=======
-describe('a database in live mode', () => 
-  test('cannot be read by other users of the machine, and neither can its WAL and backups', async () => {
->>>>>>> w-titles-other:test/database/sqlite/database-file.test.ts
     const place = await createLiveInstallation()
     await startService(place)
     const copy = join(place.folder, 'copy.sqlite')
