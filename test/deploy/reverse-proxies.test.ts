@@ -68,12 +68,12 @@ async function watch(front: Front, accept: string) {
 }
 
 describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
-  test('is tested with installed versions of nginx and Caddy', () => {
+  test('nginx and Caddy are installed', () => {
     expect(missing).toEqual([])
   })
 
   describe.each(fronts)('%s', (_, start) => {
-    test('sends events of an open stream immediately, and ends the stream when the caller disconnects', async () => {
+    test('an open stream delivers events and parts immediately, and ends with its caller', async () => {
       const { front, relayed } = await startBehind(start)
       const forms = [
         ['text/event-stream', ':\n\n', 'event: next'],
@@ -96,7 +96,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       }
     })
 
-    test('receives a payout once if the response is lost, and pays once if the caller retries with the same key', async () => {
+    test('a payout with a lost response is sent once, and paid once if the caller retries its key', async () => {
       const { front, relayed } = await startBehind(start)
       const total = async () => {
         const { body } = await answerTo(front, '/api/payouts?limit=1', { headers: key })
@@ -113,7 +113,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       expect([relayed.payouts, await total()]).toEqual([2, before + 1])
     })
 
-    test('answers a long poll, and rejects an oversized body with an error of the service', async () => {
+    test('a long poll gets a response, and an oversized body gets the service’s own error', async () => {
       const { front } = await startBehind(start)
       const polled = await answerTo(front, '/api/events?wait=1', { headers: key })
       expect(polled.status).toBe(200)
@@ -216,7 +216,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     }
   })
 
-  test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => 
+  test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => {
     const { front } = await startBehind((upstream) =>
       startPlainNginx(upstream, 'proxy_ignore_headers X-Accel-Buffering;'),
     )
@@ -235,4 +235,5 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
     // A later request on the same path has been answered long before.
     for (let payout = 0; payout < 3; payout++) expect((await pay(front, `silent ${payout}`)).status).toBe(200)
     expect(isAnswered).toBe(false)
-  }))
+  })
+})

@@ -15,8 +15,8 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const failure = ({ env }: TestInstallation) =>
   serve(readConfig({ ...env, PORT: '0' })).then(String, (error: Error) => error.message)
 
-describe('a wrong DATABASE_URL', () => {
-  test('with a folder that does not exist is rejected, and the folder is not created', async () => {
+describe('a mistyped DATABASE_URL', () => {
+  test('that names a missing folder creates nothing', async () => {
     const place = await createEmptyInstallation()
     const missing = join(place.folder, 'missing')
     const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
@@ -27,10 +27,10 @@ describe('a wrong DATABASE_URL', () => {
   })
 
   test.each([
-    ['with other tables', 'create table orders (id integer primary key) strict'],
-    ['with a different table of migrations', 'create table migrations (id integer primary key, name text)'],
-    ['with a similar table of migrations', 'create table migrations (name text, applied_at text)'],
-  ])('for the database of another program, %s, is rejected and leaves the database unchanged', async (_, made) => {
+    ['of other tables', 'create table orders (id integer primary key) strict'],
+    ['with a list of migrations of its own', 'create table migrations (id integer primary key, name text)'],
+    ['with one that looks like ours', 'create table migrations (name text, applied_at text)'],
+  ])('that names a database %s leaves it unchanged', async (_, made) => {
     const place = await createEmptyInstallation()
     const foreign = new Sqlite(place.file)
     foreign.exec(made)
@@ -45,7 +45,7 @@ describe('a wrong DATABASE_URL', () => {
     expect(readdirSync(place.folder)).toEqual(['payouts.sqlite'])
   })
 
-  test('for a file that is not a database is rejected and leaves the file unchanged', async () => {
+  test('that names another file leaves it unchanged', async () => {
     const place = await createEmptyInstallation()
     writeFileSync(place.file, 'precious '.repeat(100))
 
@@ -53,7 +53,7 @@ describe('a wrong DATABASE_URL', () => {
     expect(readFileSync(place.file, 'utf8')).toBe('precious '.repeat(100))
   })
 
-  test('creates no database in live mode, where only migrate creates one', async () => {
+  test('in live mode creates no database; only migrate creates one', async () => {
     const place = await createEmptyInstallation({ MODE: 'live' })
     expect(await failure(place)).toMatch(/it does not exist; .* to create a new one, run `npm run -s cli -- migrate`/)
     for (const args of [
@@ -102,7 +102,7 @@ describe('the files that other users of the machine can read', () => {
     expect(files.filter(([, mode]) => mode !== '600')).toEqual([])
   })
 
-  test('causes a warning if other users can read the file, and the file mode is not changed', async () => {
+  test('cause a warning if they include the database, whose mode stays unchanged', async () => {
     const place = await createLiveInstallation()
     const warnings: string[] = []
     const open = async () => {
@@ -117,4 +117,5 @@ describe('the files that other users of the machine can read', () => {
     await open()
     expect(warnings).toEqual([expect.stringContaining('chmod 600')])
     expect(modeOf(place.file)).toBe('640')
-  }))
+  })
+})
