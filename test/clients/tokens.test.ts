@@ -50,7 +50,7 @@ describe('a token source', () => {
     vi.advanceTimersByTime(20_000)
     const error = await source.current().catch((e) => e)
     expect(error).toBeInstanceOf(NoResponseError)
-    expect(error).toMatchObject({ outcome: 'rejected', attempts: 0 })
+    expect(error).toMatchObject({ outcome: 'unprocessed', attempts: 0 })
   })
 
   test.each([
@@ -108,7 +108,7 @@ describe('a client with tokens', () => {
     const tokens = createTokenSource({ from: async () => tokenFor(900, `unknown-${++count}`) })
     await expect(createClient({ url: proxy.address, tokens }).get('/api/payouts')).rejects.toMatchObject({
       code: 'INVALID_TOKEN',
-      outcome: 'rejected',
+      outcome: 'unprocessed',
     })
     expect([count, proxy.seen.length]).toEqual([2, 2])
   })
@@ -118,7 +118,7 @@ describe('a client with tokens', () => {
     proxy.faults.push('refuse', { status: 503 }, { status: 403 })
     const tokens = createTokenSource({ from: `${proxy.address}/token` })
     const page = createClient({ url: address, tokens, retry: { baseDelayMs: 20 } })
-    await expect(page.get('/api/payouts')).rejects.toMatchObject({ code: 'HTTP_403', outcome: 'rejected' })
+    await expect(page.get('/api/payouts')).rejects.toMatchObject({ code: 'HTTP_403', outcome: 'unprocessed' })
     expect(proxy.seen.map(({ url }) => url)).toEqual(['/token', '/token', '/token'])
   })
 })

@@ -1,10 +1,13 @@
 import type { ErrorDetails } from './generated/rest.ts'
 
 /**
- * What an error says of the request: `rejected` means that nothing was done, `unknown` that it may have been done. Send an unknown
- * one again with the same idempotency key: it is done once.
+ * What an error says of the request:
+ *
+ * - `rejected`: nothing was done, by this call or by an earlier one with the same idempotency key.
+ * - `unprocessed`: this call did nothing, for example because its token was rejected. An earlier one with the same key may have.
+ * - `unknown`: it may have been done. Send it again with the same key: it is done once.
  */
-export type Outcome = 'rejected' | 'unknown'
+export type Outcome = 'rejected' | 'unprocessed' | 'unknown'
 
 /** What is known of every failed request. */
 type Failed = {

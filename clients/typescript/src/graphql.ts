@@ -73,7 +73,7 @@ export function createGraphql(transport: Transport): Graphql {
 
 /** @throws ServiceError unless the result has data and no errors */
 function successOf(received: Received, request: OutgoingRequest) {
-  const error = serviceErrorOf(received, request)
+  const error = serviceErrorOf(received, request.idempotencyKey)
   const result = error.result as { data?: unknown; errors?: unknown }
   if (!received.response.ok || result.errors || !result.data) throw error
   return { data: result.data as never }

@@ -80,7 +80,7 @@ export function createRest(transport: Transport): RestClient {
       retry: retry ?? {},
     }
     const received = await transport.send(request)
-    if (!received.response.ok) throw serviceErrorOf(received, request)
+    if (!received.response.ok) throw serviceErrorOf(received, request.idempotencyKey)
     return { ...resultOf(received, request), ...receiptOf(received, key) }
   }
   const using =
@@ -108,7 +108,7 @@ function resultOf(received: Received, request: OutgoingRequest): object {
   try {
     return JSON.parse(received.text)
   } catch {
-    throw serviceErrorOf(received, request)
+    throw serviceErrorOf(received, request.idempotencyKey)
   }
 }
 

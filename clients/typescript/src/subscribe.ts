@@ -157,7 +157,7 @@ async function* connect(transport: Transport, operation: Operation, options: Con
       const text = await response.text()
       // A stream can be rejected by its only result.
       const [, result = text] = isStream(response) ? (/^data: (.+)$/m.exec(text) ?? []) : []
-      throw serviceErrorOf({ response, text: result, attempts: 1, isUncertain: false }, { isRepeatable: true })
+      throw serviceErrorOf({ response, text: result, attempts: 1, isUncertain: false })
     }
     yield 'connected' as const
     const onBytes = () => {
@@ -176,5 +176,5 @@ const isStream = ({ headers }: Response) => headers.get('content-type')?.startsW
 /** Creates the error of a result with errors; the stream itself was opened with 200. */
 function streamErrorOf(text: string): ServiceError {
   const response = new Response(null, { status: 200 })
-  return serviceErrorOf({ response, text, attempts: 1, isUncertain: false }, { isRepeatable: true })
+  return serviceErrorOf({ response, text, attempts: 1, isUncertain: false })
 }

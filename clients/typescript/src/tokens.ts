@@ -62,7 +62,7 @@ export function createTokenSource<T extends Token = Token>(options: TokenSourceO
 }
 
 /** Without a token the request was not sent. */
-const unsent = { outcome: 'rejected', idempotencyKey: null, attempts: 0 } as const
+const unsent = { outcome: 'unprocessed', idempotencyKey: null, attempts: 0 } as const
 
 async function requestToken<T>(url: string, signal: AbortSignal): Promise<T> {
   const response = await fetch(url, { method: 'POST', signal })

@@ -138,7 +138,7 @@ export function createTransport(options: TransportOptions) {
         const isUnsent = cause instanceof RequestError
         if (isUnsent && !isTransient(cause)) throw cause
         isUncertain ||= !isUnsent
-        const outcome = isUncertain ? 'unknown' : 'rejected'
+        const outcome = isUncertain ? 'unknown' : 'unprocessed'
         error = new NoResponseError(`${path} got no response: ${cause}`, failed(outcome, attempts), { cause })
         if (!isRepeatable && isUncertain) throw error
       }
@@ -179,24 +179,27 @@ type ErrorBody = {
 }
 
 /** Creates the error of a response. */
-export function serviceErrorOf(
-  { response: { status, headers }, text, attempts, isUncertain }: Received,
-  { isRepeatable, idempotencyKey = null }: Pick<OutgoingRequest, 'isRepeatable' | 'idempotencyKey'>,
-): ServiceError {
+export function serviceErrorOf(received: Received, idempotencyKey: string | null = null): ServiceError {
+  const { text, attempts } = received
+  const { status, headers } = received.response
   const body = parseBody(text)
   const [first] = body.errors ?? []
   const code = body.error?.code ?? first?.extensions?.code ?? `HTTP_${status}`
   const message = body.error?.message ?? first?.message ?? body.message ?? `The service returned ${status}.`
-  // The service knows the key, so a rejection of the request that it read proves that no earlier attempt succeeded.
-  const isProof = isRepeatable && idempotencyKey !== null && !rejectedUnread.has(status)
-  const isUnknown = isUncertainStatus(status) || uncertainCodes.has(code) || (isUncertain && !isProof)
   return new ServiceError(message, {
-    ...{ outcome: isUnknown ? 'unknown' : 'rejected', idempotencyKey, attempts, code, status },
+    ...{ outcome: outcomeOf(received, code, idempotencyKey), idempotencyKey, attempts, code, status },
     details: body.error?.details,
     requestId: headers.get('x-request-id'),
     retryAfterMs: requestedDelayMs(headers),
     result: body,
   })
+}
+
+function outcomeOf({ response, isUncertain }: Received, code: string, idempotencyKey: string | null): Outcome {
+  if (isUncertainStatus(response.status) || uncertainCodes.has(code)) return 'unknown'
+  if (rejectedUnread.has(response.status)) return isUncertain ? 'unknown' : 'unprocessed'
+  // The service looks for the key first, so its rejection proves that no attempt with the key succeeded.
+  return isUncertain && idempotencyKey === null ? 'unknown' : 'rejected'
 }
 
 function parseBody(text: string): ErrorBody {
