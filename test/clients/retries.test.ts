@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Retry } from '../../clients/typescript/src/index.ts'
 import { createClient, NoResponseError, ServiceError } from '../../clients/typescript/src/index.ts'
 import { everyEngine } from '../support/app.ts'
+import { adaAt } from './support/ada.ts'
 import type { Fault } from './support/proxy.ts'
-import { adaAt, payout, startServiceAndProxy } from './support/service.ts'
+import { payout, startServiceAndProxy } from './support/service.ts'
 
 const pay = `mutation Pay($input: CreatePayoutInput!) {
   createPayout(input: $input) {

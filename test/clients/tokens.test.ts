@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient, createTokenSource, NoResponseError } from '../../clients/typescript/src/index.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
-import { adaAt, startServiceAndProxy } from './support/service.ts'
+import { adaAt } from './support/ada.ts'
+import { startServiceAndProxy } from './support/service.ts'
 
 afterEach(() => {
   vi.useRealTimers()

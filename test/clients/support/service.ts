@@ -20,13 +20,6 @@ async function placeOn(engine: Engine, environment: Record<string, string>) {
   return createEmptyInstallation({ DATABASE_URL: url, ...environment })
 }
 
-/** The customer of the demo with a wallet that can pay. */
-export async function adaAt(address: string): Promise<string> {
-  const response = await fetch(`${address}/api/customers`, { headers: { 'x-api-key': demoApiKey } })
-  const { data } = (await response.json()) as { data: { id: string; email: string }[] }
-  return data.find(({ email }) => email === 'ada.obi@example.com')?.id ?? ''
-}
-
 export const payout = {
   currency: 'USDC',
   amount: '25.50',
