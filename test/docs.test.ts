@@ -18,7 +18,7 @@ const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
 const own = ['test/docs.test.ts', 'test/support/docs.ts']
 const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
 const docs = below('docs').filter((path) => path.endsWith('.md'))
-const pages = texts(['README.md', 'CONTRIBUTING.md', ...docs])
+const pages = texts(['README.md', 'CONTRIBUTING.md', 'clients/typescript/README.md', ...docs])
 const everyPage = Object.keys(pages)
 
 describe('the sources', () => {

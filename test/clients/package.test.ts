@@ -37,6 +37,7 @@ test('the package installs into an empty folder, has its types, and pays', async
     const error = await client.post('/api/payouts/banks', { body: { ...body, amount: '0' } }).catch((e: unknown) => e)
     console.log(paid.amount, again.data.id === paid.id, again.isReplayed, error instanceof ServiceError && error.code)`,
   )
+  await writeFile(join(folder, 'first-payout.ts'), await blockOf('A first payout'))
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2022',
@@ -45,14 +46,26 @@ test('the package installs into an empty folder, has its types, and pays', async
     types: ['node'],
   }
   const typeRoots = [join(root, 'node_modules/@types')]
-  const config = { compilerOptions: { ...compilerOptions, typeRoots, outDir: '.' }, files: ['pay.ts'] }
+  const config = {
+    compilerOptions: { ...compilerOptions, typeRoots, outDir: '.' },
+    files: ['pay.ts', 'first-payout.ts'],
+  }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
   await run(node, [join(root, 'node_modules/typescript/bin/tsc')], { cwd: folder })
 
   const { address } = await startService(await createDemoInstallation())
   const { stdout } = await run(node, ['pay.js', address, demoApiKey], { cwd: folder })
   expect(stdout).toBe('25.50000000 true true INVALID_INPUT\n')
+  const first = await run(node, ['first-payout.js'], { cwd: folder, env: { API_KEY: demoApiKey, API_URL: address } })
+  expect(first.stdout).toMatch(/^[\da-f-]{36} PROCESSING [\da-f-]{36}\n$/)
 })
+
+/** Returns the code block of a section of the README, for a service at API_URL. */
+async function blockOf(heading: string): Promise<string> {
+  const readme = await readFile(join(root, 'clients/typescript/README.md'), 'utf8')
+  const [, block = ''] = readme.split(`## ${heading}\n`)[1]?.split('```ts\n') ?? []
+  return block.split('```')[0]?.replace("'http://127.0.0.1:4000'", 'String(process.env.API_URL)') ?? ''
+}
 
 test('the package contains its schema, its sources and their maps, and nothing else', async () => {
   const folder = await emptyFolder()
