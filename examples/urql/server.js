@@ -22,7 +22,7 @@ const policy = `default-src 'self'; img-src 'self' data:; connect-src 'self' ${A
 async function answer(route) {
   if (route === 'POST /token') {
     const customer_id = await loggedIn()
-    if (customer_id === null) throw new Error('Nobody is logged in.')
+    if (customer_id === null) throw new Error('No customer is logged in.')
     const { data } = await service.post('/api/client-tokens', { body: { customer_id, scopes: ['read', 'payouts'] } })
     return { type: 'application/json', body: JSON.stringify({ ...data, api_url: API_URL }) }
   }

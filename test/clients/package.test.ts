@@ -91,6 +91,8 @@ test('the client imports no package and no module of Node.js, and is below 8 KB 
   })
   const { output } = await bundle.generate({ minify: true })
   expect(imports).toEqual([])
+  const foreign = output[0].moduleIds.filter((id) => !id.startsWith(join(root, 'clients/typescript/src/')))
+  expect(foreign).toEqual([])
   expect(gzipSync(output[0].code).length).toBeLessThan(8_000)
 })
 

@@ -194,6 +194,16 @@ test('a client gives up when its total time is over, and reports the key to retr
   expect(error.attempts).toBeGreaterThan(1)
 })
 
+test('a client follows no redirect, which would carry its key to another host', async () => {
+  const { proxy, options } = await startServiceAndProxy()
+  proxy.faults.push({ status: 308, headers: { location: 'http://127.0.0.1:9/' } })
+  await expect(createClient(options).get('/api/asset-codes')).rejects.toMatchObject({
+    code: 'REDIRECTED',
+    outcome: 'unprocessed',
+  })
+  expect(proxy.seen).toHaveLength(1)
+})
+
 test('an aborted signal ends a request, also between two attempts', async () => {
   const { proxy, options } = await startServiceAndProxy()
   const stopping = new AbortController()

@@ -209,6 +209,8 @@ test('a subscription with isAfterResponses holds its results back until earlier 
   const slow = client.get('/api/asset-codes').then(() => order.push('response'))
   await expect.poll(() => proxy.seen.length).toBe(1)
   const { signal } = untilEnd()
+  // A long poll delays nothing.
+  void client.events({ after: Number(after) + 1, signal }).next()
   await nextOf(client.subscribe(eventPublished, { after }, { signal, isAfterResponses: true }))
   order.push('event')
   await slow

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createClient, createTokenSource, NoResponseError } from '../../clients/typescript/src/index.ts'
+import { createClient, createTokenSource, NoResponseError, ServiceError } from '../../clients/typescript/src/index.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { adaAt } from './support/ada.ts'
-import { startServiceAndProxy } from './support/service.ts'
+import { payout, startServiceAndProxy } from './support/service.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -123,6 +123,34 @@ describe('a client with tokens', () => {
     expect(proxy.seen.map(({ url }) => url)).toEqual(['/token', '/token', '/token'])
   })
 })
+
+test('a payout whose response was lost has an unknown outcome and its key if the user then gets no token', async () => {
+  const { address, proxy } = await startServiceAndProxy()
+  const customer_id = await adaAt(address)
+  const server = createClient({ url: address, apiKey: demoApiKey })
+  const body = { customer_id, scopes: ['read', 'payouts'] } as const
+  const from = vi.fn(async () => (await server.post('/api/client-tokens', { body })).data)
+  const tokens = createTokenSource({ from })
+  const { token } = await tokens.current()
+  const rejected = new ServiceError('logged out', { ...unsent, code: 'HTTP_403', status: 403 })
+  from.mockRejectedValue(rejected)
+  const onRetry = () => tokens.drop(token)
+  const page = createClient({ url: proxy.address, tokens, onRetry, retry: { baseDelayMs: 20 } })
+  proxy.faults.push('lose')
+  await expect(page.post('/api/payouts/banks', { body: { ...payout, customer_id } })).rejects.toMatchObject({
+    outcome: 'unknown',
+    idempotencyKey: expect.any(String),
+    cause: rejected,
+  })
+})
+
+const unsent = {
+  outcome: 'unprocessed',
+  idempotencyKey: null,
+  attempts: 0,
+  requestId: null,
+  retryAfterMs: null,
+} as const
 
 test('a client needs an API key or tokens, and not both', () => {
   const url = 'http://127.0.0.1:1'

@@ -18,7 +18,7 @@ export async function* readEvents(
       const { done, value } = await reader.read()
       if (done) return
       onBytes()
-      // A line may end with CR and LF: a CR at the end waits for what follows.
+      // A line may end with CR and LF: a CR at the end waits for the next chunk.
       const lines = (unread + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)
       unread = lines.pop() ?? ''
       for (const line of lines) {

@@ -2,7 +2,7 @@ import { hasInputVariable, operationTypeOf, type TypedDocument, textOf } from '.
 import type { Receipt, RequestOptions } from './rest.ts'
 import { type OutgoingRequest, type Received, serviceErrorOf, type Transport } from './transport.ts'
 
-/** The variables of a document, with an optional idempotency key: the client creates one where it is missing. */
+/** The variables of a document, with an optional idempotency key: the client creates a missing one. */
 export type KeyOptional<Variables> = Variables extends { readonly input: infer Input }
   ? Omit<Variables, 'input'> & { readonly input: WithOptionalKey<Input> }
   : Variables

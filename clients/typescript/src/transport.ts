@@ -12,7 +12,7 @@ export type RetryPolicy = Backoff & {
 
 const defaultPolicy: RetryPolicy = { attemptTimeoutMs: 30_000, totalMs: 60_000, baseDelayMs: 250, maxDelayMs: 8_000 }
 
-/** A delay before the next attempt, and what failed. */
+/** A delay before the next attempt, and the error of the last. */
 export type Retry = {
   readonly path: string
   readonly failures: number
@@ -80,7 +80,7 @@ export function isTransient(error: unknown): boolean {
   return error instanceof NoResponseError
 }
 
-/** Creates what sends requests with a credential, and retries them. */
+/** Creates the functions that send requests with a credential, and retry them. */
 export function createTransport(options: TransportOptions) {
   const { apiKey, tokens, onRetry } = options
   if ((apiKey === undefined) === (tokens === undefined)) throw new TypeError('Set either apiKey or tokens.')
@@ -97,9 +97,10 @@ export function createTransport(options: TransportOptions) {
       else headers.set('authorization', `Bearer ${token}`)
       if (token !== undefined) request.onToken?.(token)
       const base = typeof options.url === 'string' ? options.url : await options.url()
-      // A redirect would carry the key to another host, or turn a POST into a GET.
+      // A followed redirect would carry the key to another host, or turn a POST into a GET.
       const init: RequestInit = { method, headers, body: body ?? null, signal: signal ?? null, redirect: 'manual' }
       const response = await (options.fetch ?? fetch)(new URL(path, base), init)
+      if (isRedirect(response)) throw redirectError(base)
       if (response.status !== 401 || token === undefined) return response
       tokens?.drop(token)
       if (isSecond) return response
@@ -134,13 +135,14 @@ export function createTransport(options: TransportOptions) {
         error = new Error(`${path} returned ${status}.`)
       } catch (cause) {
         if (signal?.aborted) throw signal.reason
-        // No token, so nothing was sent.
+        // Without a token, and to a redirect, nothing was sent.
         const isUnsent = cause instanceof RequestError
-        if (isUnsent && !isTransient(cause)) throw cause
+        const isPermanent = isUnsent && !isTransient(cause)
+        if (isPermanent && !isUncertain) throw cause
         isUncertain ||= !isUnsent
         const outcome = isUncertain ? 'unknown' : 'unprocessed'
         error = new NoResponseError(`${path} got no response: ${cause}`, failed(outcome, attempts), { cause })
-        if (!isRepeatable && isUncertain) throw error
+        if (isPermanent || (!isRepeatable && isUncertain)) throw error
       }
       if (Date.now() + delayMs >= deadline) {
         if (received) return received
@@ -156,7 +158,8 @@ export function createTransport(options: TransportOptions) {
     send: (request: OutgoingRequest): Promise<Received> => {
       const received = repeat(request)
       const isOver = received.catch(() => null).finally(() => pending.delete(isOver))
-      pending.add(isOver)
+      // A long poll, which waits for an event, delays nothing.
+      if (!/[?&]wait=/.test(request.path)) pending.add(isOver)
       return received
     },
     /** Waits until the requests that are pending now have their responses, and 100 ms more for their readers to process them. */
@@ -171,7 +174,18 @@ export function createTransport(options: TransportOptions) {
   }
 }
 
-/** What an error response says of the request, in the forms of both APIs. */
+/** A browser hides the status of a redirect. */
+const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400)
+
+function redirectError(base: string): ServiceError {
+  return new ServiceError(`${base} redirects to another address: set the client's url to that.`, {
+    ...{ outcome: 'unprocessed', idempotencyKey: null, attempts: 1, code: 'REDIRECTED', status: 308 },
+    requestId: null,
+    retryAfterMs: null,
+  })
+}
+
+/** The body of an error, in the forms of both APIs. */
 type ErrorBody = {
   readonly message?: string
   readonly error?: { readonly code: string; readonly message: string; readonly details?: object }
