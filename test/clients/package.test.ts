@@ -72,7 +72,7 @@ test('the package contains its schema, its sources and their maps, and nothing e
   const { stdout } = await run('tar', ['-tzf', await packClient(folder)])
   const files = stdout.trim().split('\n')
   const expected =
-    /^package\/(package\.json|README\.md|dist\/schema\.graphql|(dist|src)\/(generated\/)?[\w-]+\.(ts|(js|d\.ts)(\.map)?))$/
+    /^package\/(package\.json|README\.md|LICENSE|dist\/schema\.graphql|(dist|src)\/(generated\/)?[\w-]+\.(ts|(js|d\.ts)(\.map)?))$/
   expect(files.filter((file) => !expected.test(file))).toEqual([])
   expect(files).toEqual(
     expect.arrayContaining(['package/README.md', 'package/dist/index.js', 'package/dist/index.d.ts']),

@@ -2,7 +2,7 @@ import { type EventOptions, followEvents } from './events.ts'
 import type { Event } from './generated/rest.ts'
 import { createGraphql, type Graphql, keyed } from './graphql.ts'
 import { createRest, type RestClient } from './rest.ts'
-import { createSubscribe, type Sink, type StreamOptions, type Subscribe } from './subscribe.ts'
+import { createSubscribe, type Subscribe } from './subscribe.ts'
 import { createTransport, type TransportOptions } from './transport.ts'
 
 export type Client = RestClient & {
@@ -20,8 +20,6 @@ export type Client = RestClient & {
   /** Sends a request with the credential, without retries, and does not read the response: for exports and other files. */
   readonly open: (path: string, init?: Pick<RequestInit, 'headers' | 'signal'>) => Promise<Response>
 }
-
-export type { Sink, StreamOptions }
 
 /** Creates a client of the service. It holds no connection, so it needs no end. */
 export function createClient(options: TransportOptions): Client {

@@ -3,7 +3,7 @@ import type { Receipt, RequestOptions } from './rest.ts'
 import { type OutgoingRequest, type Received, serviceErrorOf, type Transport } from './transport.ts'
 
 /** The variables of a document, with an optional idempotency key: the client creates a missing one. */
-export type KeyOptional<Variables> = Variables extends { readonly input: infer Input }
+type KeyOptional<Variables> = Variables extends { readonly input: infer Input }
   ? Omit<Variables, 'input'> & { readonly input: WithOptionalKey<Input> }
   : Variables
 
