@@ -134,8 +134,8 @@ const violatingSources: readonly [rule: string, path: string, source: string, vi
   [
     'a GraphQL file is too long',
     'src/modules/payouts/create-payout-graphql.ts',
-    "import { Payout } from './graphql.ts'\n".repeat(260),
-    'is a GraphQL file of 261 lines; the maximum is 260',
+    "import { Payout } from './graphql.ts'\n".repeat(250),
+    'is a GraphQL file of 251 lines; the maximum is 250',
   ],
   [
     'a REST file imports a repository',
@@ -347,6 +347,12 @@ const violatingSources: readonly [rule: string, path: string, source: string, vi
     'src/modules/payouts/quote.ts',
     `const Quote = class { run() {} }`,
     'declares the class (anonymous)',
+  ],
+  [
+    'an operation handles values that may be promises',
+    'src/modules/payouts/quote.ts',
+    `import type { MaybePromise } from '../../core/maybe-promise.ts'`,
+    'handles values that may be promises, instead of async and await',
   ],
   [
     'a file declares an interface',

@@ -53,6 +53,17 @@ describe('the documentation pages', () => {
     expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
   })
 
+  test.each(['docs/architecture.md', 'docs/house-rules.md', 'docs/how-to-add.md'])(
+    '%s mentions only identifiers that the sources have',
+    (page) => {
+      const words = new Set(Object.values(sources).flatMap((source) => source.match(/[A-Za-z_$][\w$]*/g) ?? []))
+      const mentioned = [...(pages[page] ?? '').matchAll(/`([A-Za-z_$][\w$]*)(?=`|\()/g)].map(([, name]) => name)
+
+      expect(mentioned.length).toBeGreaterThan(5)
+      expect(mentioned.filter((name) => name !== undefined && !words.has(name))).toEqual([])
+    },
+  )
+
   test('explain every command, every proof, every error code and every variable of the configuration', () => {
     const {
       'docs/reference/command-line.md': commandLine = '',

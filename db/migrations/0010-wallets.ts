@@ -33,12 +33,12 @@ export const wallets: Migration = {
       .unique()
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'owner_sequence']),
-    // Serves that list filtered by type of asset.
+    // Serves the list of an owner's wallets, filtered by asset type.
     schema
       .createIndex('wallets_by_asset_type')
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'asset_type', 'owner_sequence']),
-    // Serves that list filtered by currency, and the search for the paying wallet.
+    // Serves the list of an owner's wallets, filtered by currency, and the search for the wallet that pays.
     schema
       .createIndex('wallets_by_currency')
       .on('wallets')

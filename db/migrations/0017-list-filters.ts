@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each serves a list with one of its filters, from either end.
+// Each index serves a list with one filter, in both directions.
 const indexes = [
   { table: 'customers', name: 'status', columns: ['status', 'sequence'] },
   { table: 'customers', name: 'type', columns: ['customer_type', 'sequence'] },
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The columns after the number are the other filters: excluded rows are skipped within the index, at a fifth of the
-  // cost of reading the rows.
+  // The columns after `sequence` are the other filters. Excluded rows are skipped within the index, at a fifth of the
+  // cost of reading them.
   {
     table: 'payouts',
     name: 'customer',
@@ -23,8 +23,8 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// A merchant has many rows and an owner few. Without these statistics SQLite would read a filtered list along the index
-// of the whole list.
+// The expected number of rows per index prefix: a merchant has many rows, an owner few. Without these statistics SQLite
+// would scan the index of the whole list for a filtered list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A rate may be cancelled before it takes effect. Another one for the same time is the next revision, and both rows
-// stay.
+// A rate can be cancelled before it takes effect. A new rate for the same time is the next revision; the cancelled row
+// stays.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
   statements: (schema, { timestamp, clusteredTable, raw, writeOnce: changeableOnce }) => [

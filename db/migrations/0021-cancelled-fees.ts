@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// As for rates: a fee may be cancelled before it takes effect and be set again for the same time, and both rows stay.
+// A fee can be cancelled before it takes effect. A new fee for the same time is the next revision; the cancelled row
+// stays.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
   statements: (schema, { timestamp, amount, clusteredTable, raw, writeOnce: changeableOnce }) => [

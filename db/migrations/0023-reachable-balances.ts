@@ -1,14 +1,16 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Sums whole units and fractions separately, because a sum may exceed 64 bits; then the result is the maximum.
+// Sums whole units and fractions separately, because the sum can exceed 64 bits. In that case the total is the largest
+// 64-bit integer.
 const units = sql`sum(amount / 100000000)`
 const rest = sql`sum(amount % 100000000)`
 const total = sql`case when ${units} + ${rest} / 100000000 >= 92233720368 then 9223372036854775807
   else ${units} * 100000000 + ${rest} end`
 
-// The balance of a wallet if all its payouts were returned: the sum of its deposits. Only for wallets' accounts. If the
-// books are already wrong, it is the balance: finding that is the audit's task, and must not prevent a start.
+// The highest balance that a wallet can reach, if all its payouts are returned: the sum of its deposits. If the current
+// balance is higher because the ledger is wrong, `reachable_balance` equals the balance: the audit must find that
+// error, and the migration must not prevent a start.
 export const reachableBalances: Migration = {
   name: '0023-reachable-balances',
   statements: (schema, { amount, raw }) => [

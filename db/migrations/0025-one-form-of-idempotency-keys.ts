@@ -6,10 +6,10 @@ const tables = [
   { table: 'idempotency_keys', column: 'key', scope: ['merchant_id', 'operation'] },
 ]
 
-// GraphQL used to keep quotes and spaces around a key that REST removed. Stored keys are normalized as
-// `parseIdempotencyKey` does, so that the same text still finds its payout. If two payouts have two forms of one key,
-// the one with the normalized form keeps it, or else one of them gets it; the others keep keys that no request can have
-// any more.
+// Earlier versions stored GraphQL keys with their quotes and surrounding spaces. This migration normalizes stored keys
+// like `parseIdempotencyKey`, so that a retry still finds its payout. If several rows normalize to one key, a row that
+// already has it keeps it, or else one row gets it. The others keep their stored keys, which requests can no longer
+// match.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

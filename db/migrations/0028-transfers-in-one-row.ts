@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// No later check could find these errors.
+// Entries that do not follow from their transfers must be found here, because no later check could find them.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// The entries of a transfer follow from its kind, wallet, amount and fee, so the row of a transfer has these columns
-// and `entries` becomes a view. The migration compares every stored entry with the view before it drops them.
+// A transfer's entries follow from its kind, wallet, amount and fee. So the transfer's row stores these, and `entries`
+// becomes a view. The migration compares the stored entries with the view before it drops them.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -22,10 +22,10 @@ export const transfersInOneRow: Migration = {
         .addColumn('asset_code', 'text', (c) => c.notNull())
         // The wallet whose balance changed; NULL for a transfer between clearing accounts.
         .addColumn('wallet_id', uuid)
-        // Without the fee: the amount of the entry on the clearing account of the kind.
+        // The amount without the fee, which is the amount of the clearing account's entry.
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
         .addColumn('fee', amount, (c) => c.notNull().check(sql`fee >= 0`))
-        // Its number in the statement of the wallet, and the balance after it.
+        // The transfer's number in the wallet's statement, and the balance after the transfer.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addColumn('payout_id', uuid)
@@ -38,8 +38,8 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // Also ensures the merchant. A transfer without a wallet belongs to a payout's event, whose foreign keys ensure
-        // the merchant.
+        // This key ensures that wallet and merchant exist. A transfer without a wallet belongs to a payout event, whose
+        // foreign keys ensure the merchant.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row
@@ -101,18 +101,18 @@ export const transfersInOneRow: Migration = {
         where b.line is null`,
     ),
     raw(sql`drop table entries_before`),
-    // Serves the statement of a wallet, and makes its numbers unique.
+    // Serves a wallet's statement, and makes the transfers' numbers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves the statement filtered by incoming transfers. Most transfers of a busy wallet are payouts, which are not
-    // in this index; a filter by outgoing ones reads along the whole statement.
+    // Serves a wallet's statement filtered by incoming transfers. A filter by outgoing transfers, which are most of a
+    // busy wallet's, reads the whole statement.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
-    // Only wallets' accounts have values that do not follow from other rows.
+    // The values of accounts without a wallet follow from the transfers.
     raw(sql`delete from accounts where kind <> 'wallet'`),
   ],
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// The event feed, numbered without gaps per merchant in the order of commits. `data` has only what the row of the
-// object does not keep.
+// The event feed, numbered without gaps per merchant, in commit order. `data` contains only values that the object's
+// row does not keep.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -14,15 +14,16 @@ export const events: Migration = {
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('type', 'text', (c) => c.notNull())
         .addColumn('object_id', dialect.uuid, (c) => c.notNull())
-        // The number of the event among those of its object, from 1.
+        // The event's number among the events of its object, from 1.
         .addColumn('version', 'integer', (c) => c.notNull())
-        // Milliseconds since 1970, from the clock of the process that wrote it.
+        // Milliseconds since 1970, from the clock of the process that wrote the event.
         .addColumn('time', dialect.amount, (c) => c.notNull())
         .addColumn('data', dialect.json)
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])
         .addForeignKeyConstraint('events_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves the latest version of an object. Payouts, which are many, count their events themselves.
+    // Serves the search for an object's latest version. Payouts, which are many, need no search, because each event
+    // type has a fixed version.
     schema
       .createIndex('events_by_object')
       .unique()
@@ -34,12 +35,12 @@ export const events: Migration = {
       select id, 'events', coalesce((select max(sequence) from events where merchant_id = merchants.id), 0), 0
       from merchants`),
     ...dialect.appendOnly('events'),
-    // The feed of events replaces the numbers of payout events.
+    // The event feed replaces the numbers of payout events.
     schema.dropIndex('payout_events_sequence'),
   ],
 }
 
-/** Reconstructs events of existing rows. Earlier versions of customers and methods are not known. */
+/** Reconstructs events of existing rows. Earlier versions of customers and methods are unknown. */
 function history({ milliseconds, rowAsJson }: MigrationDialect) {
   const at = (column: string) => milliseconds(sql.ref(column))
   const nothing = sql`null`
@@ -68,7 +69,7 @@ function history({ milliseconds, rowAsJson }: MigrationDialect) {
     window in_order as (partition by merchant_id order by time, place, object_id)`
 }
 
-/** Changes in between are not known. */
+/** A customer before it was closed. Changes between creation and closing are unknown. */
 const beforeItClosed = {
   status: sql`'active'`,
   updated_at: sql`case status when 'closed' then created_at else updated_at end`,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Where a merchant receives its events.
+// The URLs that receive a merchant's events.
 export const webhookEndpoints: Migration = {
   name: '0032-webhook-endpoints',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -12,30 +12,30 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // Types of events; an empty list for all.
+        // The event types to send; an empty list means all.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
-        // Signing secrets, encrypted, the newest first, each with the time until which it signs.
+        // Encrypted signing secrets, newest first, each with the time until which it signs.
         .addColumn('secrets', json, (c) => c.notNull())
-        // Keys of asymmetric signatures, if requested, in the same form.
+        // Keys for asymmetric signatures, if requested, in the same format.
         .addColumn('signing_keys', json, (c) => c.notNull())
-        // The public key of the newest one.
+        // The public key of the newest signing key.
         .addColumn('public_key', 'text')
-        // All events up to this one have been attempted, and failed ones have a delivery.
+        // All events up to this number have been attempted. Failed ones have a row in `webhook_deliveries`.
         .addColumn('cursor', 'integer', (c) => c.notNull())
-        // Consecutive failures, and the time of the first.
+        // The number of consecutive failures, and the time of the first one.
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)
-        // When a disabled endpoint is tried again.
+        // When the service will try a disabled endpoint again.
         .addColumn('probe_at', timestamp)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_endpoints_key', ['merchant_id', 'id']),
     ),
-    // Serves the list.
+    // Serves the list of a merchant's endpoints.
     schema
       .createIndex('webhook_endpoints_by_sequence')
       .unique()

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The status of events sent to an endpoint.
 export const webhookDeliveries: Migration = {
   name: '0033-webhook-deliveries',
   statements: (schema, { uuid, timestamp, amount, clusteredTable }) => [
@@ -10,21 +9,21 @@ export const webhookDeliveries: Migration = {
         .createTable('webhook_deliveries')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('endpoint_id', uuid, (c) => c.notNull())
-        // Of the event.
+        // The event's number.
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('object_id', uuid, (c) => c.notNull())
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('pending', 'delivered', 'exhausted')`))
         .addColumn('attempts', 'integer', (c) => c.notNull())
-        // Attempts before the latest resend: the others determine the position in the retry schedule.
+        // Attempts before the latest resend, which the retry schedule does not count.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // Milliseconds since 1970; NULL if it has ended, or waits for an earlier event of its object.
+        // Milliseconds since 1970; NULL if the delivery has ended, or waits for an earlier event of its object.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])
-        // No foreign key to the endpoint, so that it can be deleted immediately, whatever the size of its log.
+        // No foreign key to the endpoint, so that an endpoint can be deleted quickly, however many deliveries it has.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves the search for earlier deliveries of an object.
+    // Serves the search for earlier pending deliveries of an object.
     schema
       .createIndex('webhook_deliveries_pending')
       .on('webhook_deliveries')
@@ -45,12 +44,12 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempt', 'integer', (c) => c.notNull())
         .addColumn('attempted_at', timestamp, (c) => c.notNull())
         .addColumn('duration_ms', 'integer', (c) => c.notNull())
-        // The status and the beginning of the response, or else the error.
+        // The status and beginning of the response, or the error if there was none.
         .addColumn('status', 'integer')
         .addColumn('answer', 'text')
         .addColumn('error', 'text')
         .addPrimaryKeyConstraint('webhook_attempts_key', ['merchant_id', 'endpoint_id', 'sequence', 'attempt'])
-        // No foreign key to the endpoint, so that it can be deleted immediately, whatever the size of its log.
+        // No foreign key to the endpoint, as in `webhook_deliveries`.
         .addForeignKeyConstraint('webhook_attempts_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
   ],

@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Leases, for several machines that share a database: the process that sends the webhooks of a merchant, and until when
-// unless it renews the lease, in milliseconds since 1970.
+// Leases, for processes that share a database. `holder` sends the webhooks of a merchant until the time `until`, in
+// milliseconds since 1970, and can renew the lease.
 export const webhookLeases: Migration = {
   name: '0034-webhook-leases',
   statements: (schema, { uuid, amount, clusteredTable }) => [

@@ -5,12 +5,12 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // The key is the order id that the bank knows; it identifies the merchant, as an API key does. Due orders are read
-    // across merchants, in order of age. The audit compares an order with its payout.
+    // The primary key is the order id that the bank knows, which identifies the merchant. Due orders are read across
+    // merchants, oldest first. The audit compares each order with its payout.
     clusteredTable(
       schema
         .createTable('payout_transfers')
-        // The payout's reference_id.
+        // The payout's `reference_id`.
         .addColumn('order_id', uuid, (c) => c.notNull())
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('payout_id', uuid, (c) => c.notNull())
@@ -22,17 +22,17 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // The time of the next status poll, in milliseconds since 1970; NULL if there is none. During a poll it is
-        // after the timeout of the response.
+        // The time of the next status poll, in milliseconds since 1970; NULL if none is due. During a poll it is later
+        // than the poll's timeout.
         .addColumn('due_at', amount)
         // The number of status polls since the state last changed.
         .addColumn('asked', 'integer', (c) => c.notNull())
-        // The number of submissions, and the time of the first.
+        // The number of submissions, and the time of the first one.
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
         // The bank's id of the payment.
         .addColumn('reference', 'text')
-        // The time of a cancellation request, until the bank has responded.
+        // The time of a cancellation request; NULL after the bank has responded.
         .addColumn('cancel_asked_at', timestamp)
         // Each state with its time and cause.
         .addColumn('history', json, (c) => c.notNull())
@@ -41,7 +41,7 @@ export const payoutTransfers: Migration = {
         .addPrimaryKeyConstraint('payout_transfers_key', ['order_id'])
         .addForeignKeyConstraint('payout_transfers_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves due submissions, in order of age.
+    // Serves due submissions, oldest first.
     schema
       .createIndex('payout_transfers_queued')
       .on('payout_transfers')
@@ -77,7 +77,7 @@ export const payoutTransfers: Migration = {
         .addColumn('paused_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('paused_rails_key', ['rail']),
     ),
-    // Unchanged reports of banks, one for each message id.
+    // Banks' reports as received, one for each message id.
     clusteredTable(
       schema
         .createTable('rail_reports')
@@ -85,7 +85,7 @@ export const payoutTransfers: Migration = {
         .addColumn('message_id', 'text', (c) => c.notNull())
         .addColumn('body', 'text', (c) => c.notNull())
         .addColumn('received_at', timestamp, (c) => c.notNull())
-        // When the report was processed; NULL before.
+        // The time at which the report was processed, or NULL.
         .addColumn('read_at', timestamp)
         .addPrimaryKeyConstraint('rail_reports_key', ['rail', 'message_id']),
     ),

@@ -1,13 +1,13 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// How far the clocks of merchants in the sandbox have been advanced, in milliseconds.
+// How far each sandbox merchant's clock has been advanced, in milliseconds.
 export const merchantClocks: Migration = {
   name: '0036-merchant-clocks',
   statements: (schema, { uuid, amount, clusteredTable }) => [
     clusteredTable(
       schema
         .createTable('merchant_clocks')
-        // Of the merchant.
+        // The merchant's id.
         .addColumn('id', uuid, (c) => c.notNull().primaryKey().references('merchants.id'))
         .addColumn('ahead_ms', amount, (c) => c.notNull()),
     ),

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposit addresses to watch on chains, and the deposits that were seen there.
+// Deposit addresses to watch on blockchains, and the deposits found there.
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // The key is the address's id, which identifies the merchant. The number is assigned when the list is read, so that
-    // no address is inserted before one that was already returned; NULL before.
+    // The primary key is the address id, which identifies the merchant. An address gets its number when the list is
+    // next read, so the list grows only at its end.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -16,10 +16,10 @@ export const chainDeposits: Migration = {
         .addColumn('number', 'integer')
         .addPrimaryKeyConstraint('watched_addresses_key', ['address_id']),
     ),
-    // Serves the list, and the addresses without a number.
+    // Serves the list of addresses, and the search for addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // The merchant of an event on a chain, so that it is credited once across merchants.
+    // The merchant of each chain event, so that an event is credited once across merchants.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -35,22 +35,22 @@ export const chainDeposits: Migration = {
         .addColumn('network', 'text', (c) => c.notNull())
         .addColumn('tx_hash', 'text', (c) => c.notNull())
         .addColumn('log_index', 'integer', (c) => c.notNull())
-        // `network:tx_hash:log_index`, also the reference of the deposit.
+        // `network:tx_hash:log_index`, which is also the deposit's reference.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('address_id', uuid, (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The maximum reported since the last reorganization that removed it.
+        // The maximum number reported since the last reorganization that removed the deposit.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
         )
-        // Why it is in the attention queue.
+        // Why the deposit is in the attention queue.
         .addColumn('cause', 'text')
-        // The deposit that credited it; NULL before.
+        // The reference of the credited deposit, or NULL.
         .addColumn('deposit_reference', 'text')
-        // The rail that reported it first.
+        // The rail that first reported the deposit.
         .addColumn('rail', 'text', (c) => c.notNull())
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)

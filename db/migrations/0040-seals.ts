@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Seals of the hash chain: each row covers the events after the previous seal and the rows that they refer to, with a
-// hash of all of them, so that changed history no longer matches its seals.
+// Seals of the hash chain. Each is a hash over the events after the previous seal and the rows that they refer to, so
+// changed history no longer matches its seals.
 export const seals: Migration = {
   name: '0040-seals',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [
@@ -13,11 +13,11 @@ export const seals: Migration = {
         .addColumn('number', 'integer', (c) => c.notNull().check(sql`number > 0`))
         // The version of the serialization that is hashed.
         .addColumn('form', 'integer', (c) => c.notNull())
-        // The last event that it covers.
+        // The last event that the seal covers.
         .addColumn('through', 'integer', (c) => c.notNull())
-        // A prefix of the hash of each row, to find the one that differs.
+        // A prefix of each row's hash, to find a row that differs.
         .addColumn('prints', 'text', (c) => c.notNull())
-        // The hash of all rows, and the hash of the seal including the previous seal's hash.
+        // The hash of all rows, and the seal's own hash, which includes the previous seal's.
         .addColumn('contents', 'text', (c) => c.notNull())
         .addColumn('hash', 'text', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())

@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The log of operators' actions, each written in the transaction of the action. Append-only.
+// The log of operators' actions. Each row is written in the transaction of its action.
 export const operatorActions: Migration = {
   name: '0041-operator-actions',
   statements: (schema, { uuid, timestamp, json, table, appendOnly }) => [
@@ -11,13 +11,13 @@ export const operatorActions: Migration = {
         // The id of the submitted form, which is processed once; NULL for a command.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // The user of the machine, and the session of the console or the command line.
+        // The operating system's user, and the session of the console or command line.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
-        // The equivalent command, and the id of its object.
+        // The equivalent command, and the id of the object that it changes.
         .addColumn('action', 'text', (c) => c.notNull())
         .addColumn('subject', 'text', (c) => c.notNull())
-        // NULL if a command had none.
+        // NULL if a command had no reason.
         .addColumn('reason', 'text')
         // Other parameters, never a secret.
         .addColumn('details', json, (c) => c.notNull()),

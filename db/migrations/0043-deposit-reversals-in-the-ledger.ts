@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Kinds that debit a wallet.
+// The kinds of transfers that debit a wallet.
 const debits = sql`('deposit_reversal', 'payout')`
 
 // Adds the kind of transfer that reverses a deposit. SQLite can't change a check constraint, so the table is rebuilt.
@@ -73,14 +73,14 @@ export const depositReversalsInTheLedger: Migration = {
           case kind when 'payout' then 'credit' else 'debit' end, fee, null, null
         from transfers where fee > 0`,
     ),
-    // Serves the statement of a wallet, and makes its numbers unique.
+    // Serves a wallet's statement, and makes the transfers' numbers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves the statement filtered by incoming transfers; payouts are not in this index.
+    // Serves a wallet's statement filtered by incoming transfers.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind not in ${debits}`),
   ],

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Circle ended USDC on Tron (announced on 20 February 2024), so USDC sent there can't be redeemed. The migration
-// removes the shipped row by its id: a row that an operator added has another id and stays. Existing wallets and
-// methods keep the pair.
+// Circle ended USDC on Tron (announced on 20 February 2024), so USDC sent there cannot be redeemed. Only the shipped
+// row is removed, by its id: an operator's own row stays, and so do existing wallets and methods.
 export const noUsdcOnTron: Migration = {
   name: '0046-no-usdc-on-tron',
   statements: (_schema, { raw }) => [

@@ -21,7 +21,6 @@ import type { ProcessResources } from './start.ts'
 
 type JobOptions = Pick<ProcessResources, 'logger'> & { readonly measuring: Instrumentation }
 
-/** Starts what runs besides requests: the webhook dispatcher, the rail worker, and the sealer of the hash chain. */
 export function startBackgroundJobs(
   config: Config,
   service: Service,
@@ -35,7 +34,7 @@ export function startBackgroundJobs(
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
 
-/** Sends webhooks of all merchants on SQLite, and on PostgreSQL of those whose lease this process holds. */
+/** Sends webhooks: on SQLite of all merchants, on PostgreSQL of the merchants whose lease this process holds. */
 function startWebhookDispatcher(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
@@ -52,7 +51,7 @@ function startWebhookDispatcher(
   })
 }
 
-/** Returns the configured rails, and in the sandbox its own. */
+/** Returns the configured rails and, in the sandbox, its simulated bank. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]

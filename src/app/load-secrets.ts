@@ -6,12 +6,12 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * Loads the keys for secrets: SECRETS_KEY, or in the sandbox on SQLite a key file next to the database.
+ * Loads the keys that encrypt secrets: SECRETS_KEY, or in a sandbox on SQLite a key file next to the database.
  *
- * There is no key file in live mode, which needs its key stored apart from the data, and none on PostgreSQL, because the machines of
- * a service share no file.
+ * There is no key file in live mode, which must store its key apart from the data, and none on PostgreSQL, because the
+ * machines of a service share no files.
  *
- * @param mode that of the database
+ * @param mode the mode of the database
  */
 export function loadSecrets({ databaseUrl, secretsKeys }: Config, mode: Mode): Secrets {
   if (secretsKeys.length > 0) return createSecrets(secretsKeys)

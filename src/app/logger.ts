@@ -4,23 +4,23 @@ import { systemTimestamp } from '../core/ids-and-clock.ts'
 import type { AccessLog } from '../server/http/request-lifecycle.ts'
 import type { Config } from './config.ts'
 
-/** If the reader of the log stalls, further lines are dropped, because payouts matter more than their log. */
+/** If the log's reader stalls, further lines are dropped, because payouts matter more than their log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** `service` is a single process; the others run together (`WORKERS`). */
+/** `service` is a single process. The other roles are processes of one service (`WORKERS`). */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
 
 /** PIPE_BUF of Linux: larger writes to a pipe are not atomic, so lines of several processes would mix. */
 const maxPipeWriteBytes = 4_096
 
-/** For a single process: each write costs as much as a few small responses. */
+/** A single process writes more at a time, because each write takes as long as a few small responses. */
 const maxWriteBytes = 64 * 1024
 
 /**
- * Creates a logger of JSON lines without API keys and account numbers.
+ * Creates a logger that writes JSON lines without API keys and account numbers, and never waits for the log's reader.
  *
- * Lines have the route of a request and none of its values, so only the text of an error could contain either: keys are redacted
- * in the finished line, long numbers in errors. Writing does not wait for the reader of the log.
+ * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
+ * Keys are redacted in the finished line, long numbers in errors.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -48,13 +48,12 @@ export function createLogger(
   return Object.assign(logger, { answered: logAnswer })
 }
 
-/** The longest time that a line waits to be written together with others. */
+/** The maximum time that a line waits to be written together with others. */
 const flushDelayMs = 10
 
-/** A destination of log lines; `end` lets the process exit once they are written, or immediately if they cannot be. */
+/** `end` lets the process exit after all lines are written, or immediately if they cannot be written. */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
-/** Returns standard output as a log destination that is written asynchronously. */
 export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   const isAlone = role === 'service'
   const maxWrite = isAlone ? maxWriteBytes : maxPipeWriteBytes
@@ -62,13 +61,13 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     dest: 1,
     sync: false,
     maxLength: maxBufferedBytes,
-    // A buffer that is full but for a line or two is written immediately.
+    // A buffer with room for only one or two more lines is written immediately.
     minLength: maxWrite - 1_024,
     maxWrite,
     // With strings, sonic-boom would measure its whole buffer for each new line.
     contentMode: 'buffer',
   })
-  // A full disk or a closed pipe must not stop payouts: lines are lost until writing works again.
+  // A full disk or a closed pipe must not stop payouts, so lines are lost until writing works again.
   let isBroken = false
   stream.on('error', () => {
     isBroken = true
@@ -80,20 +79,20 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
       if (isEnded) return
       const bytes = Buffer.from(line)
       hasLine(bytes)
-      // The types allow strings only.
+      // The types allow only strings.
       stream.write(bytes as never)
     },
     end: () => {
       isEnded = true
       stop()
-      // pino would retry without end and keep the process alive.
+      // pino would retry indefinitely and keep the process alive.
       if (isBroken) process.kill(process.pid, 'SIGKILL')
       else stream.end()
     },
   }
 }
 
-/** Flushes lines shortly after the first of them, and lines that arrive during a write after it. */
+/** Flushes lines shortly after the first one arrives. Lines that arrive during a write are flushed after the write. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -103,7 +102,7 @@ function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   const flushSoon = () => {
     due ??= setTimeout(flush, flushDelayMs).unref()
   }
-  // No flush starts during a write, so lines that arrived meanwhile need one afterwards.
+  // No flush starts during a write, so lines that arrive during a write need a flush afterwards.
   let [unwritten, hasMore] = [0, false]
   stream.on('write', (bytes: number) => {
     unwritten -= bytes
@@ -134,8 +133,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Serializes an error with its stack frames, and its message without values: engines and JavaScript quote their input in messages,
- * which may be anything that a caller sent.
+ * Serializes an error with its stack frames and a message without values. Database engines and JavaScript quote their
+ * input in messages, which can be anything that a caller sent.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -145,19 +144,21 @@ function serializeError(error: Error) {
   return { type, code, message: redactValues(String(message), type), stack: frames }
 }
 
-/** Redacts six or more digits, which may be an account number, and syntax errors, which quote text without quotation marks. */
+/**
+ * Redacts quoted text, six or more digits (possibly an account number), and syntax errors, which quote text without
+ * quotation marks.
+ */
 function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'
-  // Keys first: with a number redacted inside it, a key would no longer match.
+  // Redacts keys first, because a key with a redacted number would no longer match the pattern.
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 
-/** Failures repeat for thousands of endpoints or orders: the same message is logged once in this time. */
+/** Failures can repeat for thousands of endpoints or orders. The same message is logged once in this time. */
 const repeatIntervalMs = 10 * 60 * 1000
 
 const maxRememberedMessages = 100
 
-/** Rate-limits the reports of an error by its message. */
 export function throttleByMessage(report: (error: unknown) => void): (error: unknown) => void {
   const reportedAt = new Map<string, number>()
   return (error) => {

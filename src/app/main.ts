@@ -1,16 +1,17 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again in other roles: with WORKERS as `reader`, `writer` and `sender`, and with BACKUP_DIR for each
-// backup as `backup`.
+// The service starts this file again in other roles: `reader`, `writer` and `sender` if WORKERS is above 1, and
+// `backup` for each backup to BACKUP_DIR.
 
-// Unhandled, an error of a closed pipe would end the service. It continues without output, as without a log (logger.ts).
+// An unhandled error of a closed pipe would end the service. It continues without output, as it does if its log cannot
+// be written (logger.ts).
 process.stderr.on('error', () => {})
 
 async function main(): Promise<void> {
   const config = readConfig()
   const [role, json = '{}'] = process.argv.slice(2)
   const details = JSON.parse(json)
-  // Each role loads only its own modules, because most of the program is for requests.
+  // Each role loads only its own modules, because most modules are for requests.
   if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
   else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)

@@ -2,9 +2,10 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 /**
- * Explains why a process cannot listen on an address, and names the variable to change; returns other errors as they are.
+ * Returns an error that explains why a process cannot listen on an address, and which variable to change. Returns any
+ * other error unchanged.
  *
- * @param prefix of the variables HOST and PORT
+ * @param prefix the prefix of the variables HOST and PORT
  */
 export function listenError(
   error: unknown,
@@ -28,8 +29,8 @@ const listenErrorHints: Readonly<Record<string, string>> = {
 }
 
 /**
- * Below the ephemeral ports, which the system assigns itself (Linux from 32768, others from 49152): it could assign one of those
- * again before the worker processes listen on it.
+ * The ports are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere). The system could assign an
+ * ephemeral port to another program before the worker processes listen on it.
  */
 const minPort = 20_000
 const endPort = 32_768
@@ -37,7 +38,7 @@ const endPort = 32_768
 const maxTries = 100
 
 /**
- * Finds a free port for worker processes that will all listen on it.
+ * Finds a free port on which all worker processes will listen.
  *
  * @throws if no port was free in all tries
  */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Every version of Node can run this file. Versions older than `engines` in package.json cannot load TypeScript, and crash in
-// better-sqlite3, so this check comes before anything else is loaded.
+// Every version of Node can run this file. Versions older than `engines` in package.json cannot load TypeScript and
+// crash in better-sqlite3, so this check runs before anything else is loaded.
 const { name, engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const required = engines.node.replace('>=', '')
 const [requiredMajor, requiredMinor] = required.split('.').map(Number)
@@ -14,9 +14,10 @@ if (major < requiredMajor || (major === requiredMajor && minor < requiredMinor))
   process.exit(1)
 }
 
-// The compile cache saves later starts a third of their time and 16 MiB, because the type stripper is not loaded. Node validates an
-// entry against its source file, and compiles without the cache if the folder is not writable. The cache is not in the default
-// folder, the system's temporary one, because its contents are executed and other users can write there.
+// The compile cache saves later starts a third of their time and 16 MiB, because the type stripper is not loaded. Node
+// validates an entry against its source file, and compiles without the cache if the folder is not writable. The default
+// folder, the system's temporary one, is unsafe: the contents are executed, and other users can write there.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../node_modules/.cache/payout-gateway', import.meta.url))
-// Child processes inherit the variable. The module is imported whole, because older versions of Node lack this function.
+// Child processes inherit the variable. Older versions of Node do not export this function, so it cannot be imported by
+// name.
 module.enableCompileCache(process.env.NODE_COMPILE_CACHE)

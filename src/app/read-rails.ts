@@ -15,7 +15,10 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type RailSettings = ConfiguredRails & { readonly errors: readonly string[] }
 type NamedRailUrl = { readonly name: string; readonly url: string }
 
-/** Reads RAILS, RAIL_SECRET_… and RAIL_PAUSE. `errors` name the variable and what it allows, and quote no secret. */
+/**
+ * Reads RAILS, RAIL_SECRET_… and RAIL_PAUSE. Each of `errors` identifies the variable and its allowed values, and
+ * quotes no secret.
+ */
 export function readRails(environment: EnvironmentVariables, mode: Mode): RailSettings {
   const named = splitList(environment.RAILS).map(parseRail)
   const paused = environment.RAIL_PAUSE === 'all' ? 'all' : splitList(environment.RAIL_PAUSE)
@@ -37,7 +40,6 @@ function parseRail(text: string): NamedRailUrl {
   return { name, url: text.slice(name.length + 1).replace(/\/+$/, '') }
 }
 
-/** Returns the first error. */
 function railsError(named: readonly NamedRailUrl[], mode: Mode): string | null {
   const errors = named.map(({ name, url }, index) => {
     if (!railNamePattern.test(name))
@@ -51,7 +53,7 @@ function railsError(named: readonly NamedRailUrl[], mode: Mode): string | null {
   return error ? `RAILS ${error}` : null
 }
 
-/** Does not quote the URL, which may contain a password. */
+/** The error does not quote the URL, which can contain a password. */
 function railUrlError(url: string, mode: Mode): string | null {
   if (/[\s\p{Cc}\\?#]/u.test(url) || !/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(url) || !URL.canParse(url)) {
     return 'that begins with https:// or http://, without a user, a query and a fragment'
@@ -65,12 +67,12 @@ function railSecretError({ name, secrets }: HttpRailConfig): string | null {
   try {
     if (secrets.every((secret) => secret.startsWith('whsec_')) && parseSigner(secrets)) return null
   } catch {}
-  // `railsError` reports the name.
+  // `railsError` reports an invalid name.
   if (!railNamePattern.test(name)) return null
   return `${railSecretVariable(name)} must be one or more of whsec_ with 32 bytes in base64, separated by commas`
 }
 
-/** Rejects unknown names: a rail whose pause is mistyped would pay. */
+/** Rejects unknown names, because a rail that is misspelt in RAIL_PAUSE would not be paused. */
 function railPauseError(paused: ConfiguredRails['pausedRails'], named: readonly NamedRailUrl[]): string | null {
   const known = [...named.map(({ name }) => name), sandboxRailName]
   if (paused === 'all' || paused.every((name) => known.includes(name))) return null

@@ -16,16 +16,19 @@ export type BackupSchedule = { readonly stop: () => Promise<void> }
 /** Delay after a failed backup, unless the interval is shorter. */
 const retryDelayMs = 5 * 60_000
 
-/** A backup may take this long, or an interval if that is longer. Without a limit, a network disk that hangs would silently stop all backups. */
+/**
+ * The time limit of a backup, unless the interval is longer. Without a limit, a hanging network disk would silently
+ * stop all backups.
+ */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Schedules backups to BACKUP_DIR, if it is set. Each runs in its own process, because copying would block this one. No failure ends
- * the service.
+ * Schedules backups to BACKUP_DIR, if it is set. Each backup runs in its own process, because copying would block this
+ * one. A failure does not end the service.
  *
- * Intervals are measured by a monotonic clock. The wall clock only tells the age of the latest backup at the start.
+ * A monotonic clock measures the intervals; the wall clock determines only the age of the latest backup at the start.
  */
 export function startBackupSchedule(
   config: Config,
@@ -90,8 +93,8 @@ const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * Returns the delay until the next backup, at most one interval. It is 0 without a backup, and if the latest is dated in the future:
- * the clock was set back, so its age is unknown.
+ * Returns the delay until the next backup, at most one interval. The delay is 0 if there is no backup, or if the latest
+ * is dated in the future because the clock was set back.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
@@ -105,7 +108,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Ignores errors of `read`: the next backup reports them. */
+/** Ignores errors of `read`, which the next backup reports. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -114,18 +117,20 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/** Waits for the backup process, and kills one that takes too long. Returns the end of its error output if it failed. */
+/**
+ * Waits for the backup process, and kills it if it takes too long. Returns the end of its error output if it failed.
+ */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
     output = `${output}${chunk}`.slice(-1_000)
   })
-  // Requests have priority.
+  // Requests have priority over backups.
   if (child.pid !== undefined) resultOr(() => setPriority(child.pid as number, 10), undefined)
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      // Without waiting for its exit: a process that waits for a disk that hangs cannot be killed.
+      // Does not wait for the exit, because a process that waits for a hanging disk cannot be killed.
       resolve(`the backup process was killed because it took longer than ${Math.ceil(timeoutMs / 60_000)} minutes`)
     }, timeoutMs)
     child.once('error', ({ message }) => resolve(message))
@@ -149,11 +154,11 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** A backup of the schedule. Numbers are consecutive, and order backups even if the clock was changed. */
+/** A scheduled backup. Numbers are consecutive, and show the order of backups even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * Returns the scheduled backups in `folder` of one database, the latest first, and no other file.
+ * Returns the scheduled backups of one database in `folder`, latest first. Ignores other files.
  *
  * @param path the `backupSourceName` of the database
  * @throws if the folder cannot be read

@@ -30,11 +30,10 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** After SIGTERM: when idle connections are closed, and when the process is killed. */
+/** The times after SIGTERM at which remaining connections are closed and the process is killed. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
-/** Runs the service in this process alone. */
 export async function serve(config: Config): Promise<void> {
   const { instrumentation: metrics, listen: listenForMetrics } = await setUpMetrics(config)
   const { onCommitted } = metrics
@@ -58,11 +57,11 @@ export async function serve(config: Config): Promise<void> {
     onListening: () => takeOverDatabase(started),
     onDrained: closeMetrics,
   })
-  // Standard output is for log lines only.
+  // Only log lines go to standard output.
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** Answers requests next to other processes. On SQLite it sends operations that write to the writer process. */
+/** Serves requests as one of several processes. On SQLite, the writer process runs its write operations. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
@@ -93,7 +92,7 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
   sendToSupervisor({ ready: startupMessage(config, address, hasDemo, await upcomingPriceLines(service)) })
 }
 
-/** Makes the readiness check of the database include the writer process. */
+/** Extends the readiness check of the database to the writer process. */
 function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   const pingBoth = async () => {
     await db.ping()
@@ -102,7 +101,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Answers health checks as alive and not ready until the returned function is called. */
+/** Responds to health checks as alive but not ready, until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -113,7 +112,6 @@ async function serveNotReady(config: Config, logger: ProcessResources['logger'])
   }
 }
 
-/** @throws an error that names the variable to change */
 async function listenOrExplain(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
   try {
     return await app.listen({ host, port })
@@ -130,11 +128,10 @@ type ServerStartOptions = {
   readonly sharing?: SharedRateLimit
   /** Called when the port is bound, before the first response. */
   readonly onListening?: () => void
-  /** Called when the server is closed. */
   readonly onDrained?: () => void
 }
 
-/** Answers requests until SIGTERM; returns the address. */
+/** Serves requests until SIGTERM. Returns the address. */
 async function startServing(
   started: ProcessResources,
   { service, measuring, hasDemo, hasBackgroundWork, sharing, onListening = () => {}, onDrained }: ServerStartOptions,
@@ -163,7 +160,7 @@ async function startServing(
       listeningError = error
     }
   })
-  // Node writes the compile cache at exit only, so a killed process would lose it. After the first start there is nothing to write.
+  // Node writes the compile cache only at exit, so a killed process would lose it.
   flushCompileCache()
   const address = await listenOrExplain(app, config)
   if (listeningError !== null) throw listeningError
@@ -192,7 +189,7 @@ async function startServing(
   return address
 }
 
-/** Only logs a failure: on a full disk the demo still works without webhooks. */
+/** Only logs a failure, because the demo works without webhooks, for example on a full disk. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

@@ -20,7 +20,10 @@ export type ProcessResources = {
   readonly output: LogOutput
 }
 
-/** If the database cannot be opened yet, `onWait` is called once, and the function that it returns when the wait is over. */
+/**
+ * `onWait` is called once if the database cannot be opened yet. The function that it returns is called when the wait is
+ * over.
+ */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
   readonly isReadOnly?: boolean
@@ -31,8 +34,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Opens the log and the database. Waits while the database is temporarily unavailable, such as on a full disk, because a process that
- * ends would be restarted again and again.
+ * Opens the log and the database. Waits while the database is temporarily unavailable, for example on a full disk,
+ * because the service manager would otherwise restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -73,7 +76,7 @@ export async function startProcess(
 }
 
 /**
- * Sets the mode of a new database, and in the sandbox seeds an empty one with the demo.
+ * Sets the mode of a new database. In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
  * @throws if the database has the other mode
@@ -86,24 +89,25 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
 /** Time to send the last responses before the process exits. */
 const rejectionGraceMs = 200
 
-/** Makes this process the only writer of its database. It exits when another service takes the database over. */
+/**
+ * Makes this process the only writer of its database. The process exits when another service takes the database over.
+ */
 export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
     db.takeOver(() => {
       logger.fatal('database was taken over by another service, ending the process')
-      // Pending writes are rejected first.
+      // Pending writes are rejected before the exit.
       setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // A full disk: the process answers reads, and takes over once there is room.
+    // The disk may be full. The process serves reads, and takes over once there is room.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
 }
 
-/** Returns the text for the terminal: addresses, the demo key, and rates and fees that are not in force yet. */
 export function startupMessage(
   { mode, databaseUrl, host, metrics }: Config,
   address: string,
@@ -140,12 +144,12 @@ export function publicDemoKeyWarning(host: string): string {
   return `HOST=${host} accepts requests from other machines, and the demo key is public. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
-/** Calls `close`, closes the database and ends the log, so that the process ends; kills it after `withinMs`. */
+/** Calls `close`, closes the database and ends the log. Kills the process after `withinMs`. */
 export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
-  // SIGKILL, because process.exit waits until the log is read. All acknowledged writes are durable already.
+  // process.exit would wait until the log is read. All acknowledged writes are already durable.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()
@@ -154,9 +158,9 @@ export async function shutDown(
 }
 
 /**
- * Returns the warning for an operator before an existing database is migrated.
+ * Returns the warning before an existing database is migrated.
  *
- * @param backup the file that the database is backed up to first, if any
+ * @param backup the file to which the database is backed up first, if any
  */
 export function migrationNotice(
   { latestApplied: from, names, rewrites }: PendingMigrations,

@@ -15,11 +15,13 @@ import type { ProcessResources } from './start.ts'
 import type { MessageFromSupervisor } from './workers/messages.ts'
 import { sendToSupervisor } from './workers/messages.ts'
 
-// Most processes have no METRICS_PORT and no OTEL_EXPORTER_OTLP_ENDPOINT: they must not load prom-client or OpenTelemetry.
+// Imports are dynamic, so that processes without metrics and tracing do not load prom-client or OpenTelemetry.
 
 type MetricsServerLogger = ProcessResources['logger']
 
-/** Sets up metrics of a single process; `listen` starts the metrics server, if configured, and returns its `close`. */
+/**
+ * Sets up the metrics of a single process. `listen` starts the metrics server, if configured, and returns its `close`.
+ */
 export async function setUpMetrics({ metrics }: Config): Promise<{
   readonly instrumentation: Instrumentation
   readonly listen: (logger: MetricsServerLogger) => Promise<() => void>
@@ -31,7 +33,7 @@ export async function setUpMetrics({ metrics }: Config): Promise<{
   return { instrumentation, listen: (logger) => serveMetrics(metrics, expose, logger) }
 }
 
-/** Sets up metrics of a worker process, which sends snapshots to the supervisor on request. */
+/** The process sends snapshots to the supervisor on request. */
 export async function setUpWorkerMetrics({ metrics }: Config): Promise<Instrumentation> {
   if (metrics === null) return noInstrumentation
   const { instrumentation, snapshot } = await loadProcessMetrics()
@@ -53,13 +55,11 @@ export function gaugeSource(
   }
 }
 
-/** Collects metrics from the processes that were added and are alive. */
 export type SupervisorMetrics = {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
   readonly close: () => void
 }
 
-/** Serves the metrics of all processes of this machine. */
 export async function serveSupervisorMetrics(
   address: NonNullable<Config['metrics']>,
   logger: MetricsServerLogger,
@@ -74,7 +74,6 @@ async function loadProcessMetrics(): Promise<ProcessMetrics> {
   return (await import('../observability/metrics/process-metrics.ts')).measureProcess({ version })
 }
 
-/** Returns the function that closes the server. */
 async function serveMetrics(
   address: NonNullable<Config['metrics']>,
   expose: () => Promise<WriteMetrics>,
@@ -91,7 +90,6 @@ async function serveMetrics(
   return server.close
 }
 
-/** Adds tracing to the instrumentation of a process, if it is configured. */
 export async function instrumentTracing(
   measuring: Instrumentation,
   { config: { databaseUrl, tracing }, logger }: Pick<ProcessResources, 'config' | 'logger'>,

@@ -15,13 +15,13 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** The options of a command line by name; a flag has some text. */
+/** The options of a command line by name. A flag that is set has some text. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
   /** Prints progress of a long-running command: a line of text, or one JSON value. */
   readonly report: (text: string, json: object) => void
-  /** Writes text to standard output and waits for the reader. @throws Error if the reader has gone */
+  /** Writes text to standard output and waits for the reader. @throws Error if the reader has closed the output */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
@@ -29,58 +29,59 @@ export type CommandRuntime = {
 }
 
 export type CommandSyntax = {
-  /** The list of commands shows the first sentence, the help of the command all. */
+  /** The list of commands shows the first sentence; the command's help shows all sentences. */
   readonly summary: string
   readonly words?: readonly string[]
   readonly required?: Readonly<Record<string, OptionHelp>>
   readonly options?: Readonly<Record<string, OptionHelp>>
-  /** The options without a value, with their explanations. */
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** How an operator types a field of the operation whose name is neither that of a word nor that of an option. */
+  /** How an operator types a field of the operation, if no word or option has its name. */
   readonly names?: FieldNames
-  /** Whether it runs until Ctrl-C and has no result. A command that wrote its result itself returns `undefined`. */
+  /** Whether the command runs until Ctrl-C and has no result. */
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
 }
 
-/** The operator log's record of a change. */
 export type LoggedChange = {
-  /** Whether money moves: in live the command then requires a reason. */
+  /** In live mode, a command that moves money requires a reason. */
   readonly movesMoney?: true
 } & (
   | {
-      /** Identifies what is changed, as typed or found by it; `null` if these options change nothing. */
+      /** Identifies the changed object; `null` if these options change nothing. */
       readonly subject: (
         words: readonly string[],
         options: OptionValues,
         service: Service,
       ) => string | null | Promise<string | null>
     }
-  /** Identifies what was created, from the result of the transaction. */
+  /** Identifies the created object, from the result of the transaction. */
   | { readonly created: (result: unknown) => string }
 )
 
 /**
- * What a command changes. With `nothing` its database is read-only. With a logged change it leaves a row in the operator log,
- * in the transaction of the change. `ownActions` is for a program that logs each action itself.
+ * With `nothing`, the database is read-only. With a `LoggedChange`, the transaction of the change adds a row to the
+ * operator log. With `ownActions`, the command logs each action itself.
  */
 type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
 type DatabaseCommand = ChangeDeclaration & {
+  /** Returns `undefined` if the command has written its result itself. */
   readonly run: (
     service: Service,
     words: readonly string[],
     options: OptionValues,
     runtime: CommandRuntime,
   ) => Promise<unknown>
-  /** Where it may create the database. Any other command rejects a database that does not exist. */
+  /**
+   * The modes in which the command can create the database. Any other command rejects a database that does not exist.
+   */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is migrated. */
   readonly canBackUpFirst?: true
 }
 
-/** A command that opens the database by itself, or must not open it, because that would migrate it. */
+/** A command that opens the database itself, or must not open it because that would migrate the database. */
 type StandaloneCommand = ChangeDeclaration & {
   readonly runStandalone: (
     config: Config,
@@ -130,13 +131,12 @@ export function actionCommand(action: ActionDeclaration): Command {
   }
 }
 
-/** Splits `<word>`, `--option <noun>` or `--flag`. */
 function parseTypedField({ name, typed, help }: ActionField) {
   const [, option, noun] = /^(?:--([\w-]+))? ?(?:<(.+)>)?$/.exec(typed) ?? []
   return { name, help, option, noun, typedName: option === undefined ? typed : `--${option}` }
 }
 
-/** Adds `--reason` to the commands that are logged and do not require one. */
+/** Adds the option `--reason` to logged commands that do not require a reason. */
 export function withReasonOptions(commands: CommandTable): CommandTable {
   const withReasonOption = (command: Command): Command => {
     const { changes, options, required = {} } = command
@@ -146,7 +146,7 @@ export function withReasonOptions(commands: CommandTable): CommandTable {
   return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, withReasonOption(command)]))
 }
 
-/** Returns the word at `place`. Operations parse their input, so commands pass it on as it is. */
+/** Returns the word at `place`, unvalidated, because operations parse their input. */
 export function wordAt(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
@@ -171,8 +171,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * Creates a context for the merchant that the options name, or whose wallet or customer they name, or else for the only
- * merchant; `null` if there is none or several.
+ * Creates a context for the merchant that the options specify, directly or by a wallet or customer. Otherwise uses the
+ * only merchant; returns `null` if there is none or several.
  */
 export async function findMerchantContext(
   service: Service,
@@ -185,7 +185,7 @@ export async function findMerchantContext(
   return only !== undefined && others.length === 0 ? createContext(service, only.id) : null
 }
 
-/** @throws DomainError INVALID_INPUT if the options must name the merchant */
+/** @throws DomainError INVALID_INPUT if the options must specify the merchant */
 export async function requireMerchantContext(service: Service, options: OptionValues): Promise<Context> {
   const context = await findMerchantContext(service, options)
   if (context) return context

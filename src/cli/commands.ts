@@ -35,7 +35,6 @@ const payoutPairsHelp = `Payouts are made from ${payoutAssetCodes.join(' and ')}
 
 const defaultSizes = { merchants: 1, customers: 100, methods: 200, wallets: 100, payouts: 1000, seed: 1 }
 
-/** Every operator command by its name, in the order of the help. */
 export const commands = withReasonOptions({
   'merchant create': {
     changes: { created: (merchant) => (merchant as { id: string }).id },
@@ -179,7 +178,7 @@ export const commands = withReasonOptions({
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: OptionValues) {
   const merchantId = wordAt(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  // Before anything is written, because the file may be unreadable.
+  // The file is read before anything is written, because it may be unreadable.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
   const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })

@@ -9,7 +9,7 @@ import { currentOperator } from './command.ts'
 
 const endPollIntervalMs = 1_000
 
-/** Only this machine can reach the console, that is, those who may run commands on it. */
+/** Only users of this machine can reach the console, and they can run commands anyway. */
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {
@@ -48,7 +48,7 @@ async function runConsole(
   report(ended ?? 'Closed.', { ended })
 }
 
-/** Waits for the end of the session and returns its reason, or `null` after Ctrl-C. */
+/** Returns the reason for the end of the session, or `null` after Ctrl-C. */
 function waitForEnd(endReason: () => string | null, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const poll = setInterval(() => {

@@ -12,7 +12,9 @@ import type { CommandTable } from './command.ts'
 import { actionCommands, subjectFromFirstWord, wordAt } from './command.ts'
 import { sliceOptions } from './list-commands.ts'
 
-/** Larger deposits in live require `--yes`, in units of any currency: typing errors are rarely smaller. */
+/**
+ * The limit in units of any currency. In live mode a larger deposit requires `--yes`, because it may be a typing error.
+ */
 const maxUnconfirmed = 10_000n
 
 export const depositCommands: CommandTable = {

@@ -4,8 +4,8 @@ import type { HydratedEvent } from '../modules/events/event-payload.ts'
 import { event as eventShape, toEventMessage } from '../modules/events/event-shape.ts'
 import { watchEvents } from '../modules/events/list-events.ts'
 import { parseWholeNumber, splitList } from '../modules/operators/actions/action-declaration.ts'
-import { findUrlFieldErrors } from '../modules/webhooks/endpoints/webhook-endpoint-input.ts'
 import { buildRequest } from '../modules/webhooks/transport/build-request.ts'
+import { findUrlFieldErrors } from '../modules/webhooks/transport/destination-policy.ts'
 import { judgeResponse } from '../modules/webhooks/transport/retry-schedule.ts'
 import type { Sender } from '../modules/webhooks/transport/send.ts'
 import { createSender } from '../modules/webhooks/transport/send.ts'
@@ -65,7 +65,7 @@ export const eventCommands: CommandTable = {
   },
 }
 
-/** Streams the events from a sequence on, including that one (ruling 81), or else new events. */
+/** Streams the events from a sequence, inclusive (ruling 81), or new events if no sequence is given. */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -79,15 +79,15 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** Delays after the first failed attempts of an event; the last applies to all further attempts. */
+/** Delays after the first failed attempts of an event. The last delay applies to all further attempts. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
 /**
- * Creates a sender to one URL, under the rules for the URLs of webhook endpoints.
+ * Creates a sender for one URL, which must follow the rules for URLs of webhook endpoints.
  *
- * @throws DomainError INVALID_INPUT that names the option
+ * @throws DomainError INVALID_INPUT with the name of the option
  */
 function createForwarder(
   service: Service,
@@ -114,8 +114,8 @@ function createForwardSigner(secret: string): Signer {
 }
 
 /**
- * Posts events in order, each until it is answered with 2xx. At the end it reports the next sequence: a run that starts there
- * misses no event, and may repeat the one that was being sent (at-least-once delivery).
+ * Posts events in order, and repeats each until the response is 2xx. At the end, reports the next sequence. A run that
+ * begins with this sequence misses no event, but may repeat the last one (at-least-once delivery).
  */
 async function forwardEvents(
   context: Context,
@@ -157,7 +157,7 @@ async function forwardEvent(
   return false
 }
 
-/** Waits for work, or returns `null` as soon as the signal aborts. */
+/** Returns the result of `work`, or `null` as soon as the signal aborts. */
 function resultOrAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
   return new Promise((resolve, reject) => {
     const resolveAborted = () => resolve(null)

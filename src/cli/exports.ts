@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { invalidInput } from '../core/errors.ts'
 import { notOneOfError } from '../core/input.ts'
+import { ownerOnlyMode, startNewFile } from '../database/private-file.ts'
 import type { Export, ExportBalance, ExportKind, ExportLine } from '../modules/exports/export.ts'
 import type { ExportFormat } from '../modules/exports/export-formats.ts'
 import { exportFormats, writeExport } from '../modules/exports/export-formats.ts'
@@ -137,7 +138,7 @@ async function writeExports(output: ExportOutput): Promise<object | undefined> {
   }
 }
 
-/** Shows progress in lines for one merchant, and in merchants for several, whose line counts are not known in advance. */
+/** Shows progress in merchants if there are several, because the number of their lines is not known in advance. */
 async function* withProgress({
   kind,
   exports,
@@ -177,21 +178,19 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Writes a file that gets its name only when it is complete and synced. Only its owner may read it. */
+/** Renames a temporary file when it is complete and synced. Only its owner can read it. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
-  const partPath = `${path}.part`
+  const newFile = startNewFile(path)
   try {
-    const file = await open(partPath, 'w', 0o600)
+    const file = await open(newFile.path, 'wx', ownerOnlyMode)
     try {
       for await (const text of texts) await file.write(text)
-      await file.sync()
     } finally {
       await file.close()
     }
-    await rename(partPath, path)
-  } catch (error) {
-    await rm(partPath, { force: true })
-    throw error
+    newFile.publish()
+  } finally {
+    newFile.remove()
   }
 }

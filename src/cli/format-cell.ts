@@ -2,7 +2,7 @@ import { forbiddenCharacterPattern } from '../core/input.ts'
 
 const forbiddenCharacters = new RegExp(forbiddenCharacterPattern, 'gu')
 
-/** Escapes characters that control a terminal or hide text, for example in the body of a webhook response. */
+/** Escapes characters that control a terminal or hide text. */
 export function escapeControlCharacters(text: string): string {
   return text.replace(forbiddenCharacters, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -17,13 +17,13 @@ export function formatCell(value: unknown): string {
 
 const amountPattern = /^-?\d+\.\d{8}$/
 
-/** Returns whether all values of a column are numbers, or amounts (strings of eight places). */
+/** Amounts are strings with eight places. */
 export function areNumbers(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== null && value !== undefined)
   return present.length > 0 && present.every((value) => typeof value === 'number' || amountPattern.test(String(value)))
 }
 
-/** Groups thousands, and drops trailing zeros that all numbers of the column have. */
+/** Adds thousands separators, and drops trailing zeros that all numbers of the column have. */
 export function formatNumbers(values: readonly unknown[]): string[] {
   const isNumber = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
   const texts = values.map(formatCell)

@@ -13,9 +13,9 @@ import {
 type TextColumn = {
   /** Replaces the name of the field. */
   readonly header?: string
-  /** `right` for numbers that do not look like numbers, `left` for numbers that are names. */
+  /** `right` for numbers in another format, `left` for numbers that are identifiers. */
   readonly align?: 'left' | 'right'
-  /** If not all columns fit, those with the lowest numbers stay, and those without a number go first. */
+  /** If not all columns fit, the columns with the lowest numbers stay. Columns without a number are dropped first. */
   readonly priority?: number
   /** Whether long text is wrapped instead of truncated. */
   readonly isWrapped?: true
@@ -31,7 +31,7 @@ type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal |
 
 type TextRecord = Readonly<Record<string, unknown>>
 
-/** Formats a command's result: a list as a table, anything else with a line for each field. */
+/** Formats a list as a table, and anything else with a line for each field. */
 export function formatText(result: unknown, layout: TextLayout): string {
   if (Array.isArray(result)) return formatTable(result as TextRecord[], { ...layout, indent: '' })
   if (typeof result !== 'object' || result === null) return `${escapeControlCharacters(String(result))}\n`
@@ -68,7 +68,7 @@ type PreparedColumn = {
   readonly priority: number
   readonly isWrapped: boolean
   readonly width: number
-  /** The width down to which it can be truncated or wrapped. */
+  /** The minimum width to which the column can be truncated or wrapped. */
   readonly minWidth: number
 }
 
@@ -76,7 +76,6 @@ const columnGap = '  '
 const minTextWidth = 12
 const minProseWidth = 24
 
-/** Formats a table with a line for each row. On a terminal it fits the width. */
 function formatTable(
   rows: readonly TextRecord[],
   { indent, columns, terminal }: TextLayout & { readonly indent: string },
@@ -135,10 +134,10 @@ function prepareColumn(
   return { name, header, cells, isRightAligned, priority, isWrapped, width, minWidth }
 }
 
-/** Truncated ids and times are useless. */
+/** A part of an id or time is useless, so these are not truncated. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
-/** Chooses the most important columns that fit, keeps their order, and gives the remaining width to the narrowed ones. */
+/** Chooses the most important columns that fit, and distributes the remaining width to narrowed columns. */
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
   let left = width + columnGap.length
   const widths = new Map<PreparedColumn, number>()

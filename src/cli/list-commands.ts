@@ -1,6 +1,5 @@
-import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { OwnerFilter } from '../lists/filters.ts'
-import type { Slice } from '../lists/slice.ts'
+import type { Slice, SliceableList } from '../lists/slice.ts'
 import type { Customer } from '../modules/customers/customer.ts'
 import { getCustomer } from '../modules/customers/get-customer.ts'
 import { customers } from '../modules/customers/list.ts'
@@ -36,7 +35,7 @@ export const sliceOptions = {
 } as const
 export const sliceFieldNames = { first: '--limit' }
 
-/** Commands that show data. Operators may see account numbers; keys are shown only when they are created. */
+/** Operators may see account numbers. Keys are shown only when they are created. */
 export const listCommands: CommandTable = {
   'customer list': listCommand({
     noun: 'customers',
@@ -123,7 +122,7 @@ export const listCommands: CommandTable = {
     run: async (service, words) => {
       const { context, payout: found } = await findPayoutAcrossMerchants(service, wordAt(words, 0))
       const { db, merchantId } = context
-      // The row also has a checksum, which the type omits.
+      // The row has a checksum, which its type omits.
       const row: Payout & { checksum?: unknown } = found
       const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])
@@ -151,12 +150,12 @@ type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   'summary' | 'options' | 'flags' | 'names' | 'columns'
 > & {
   readonly noun: string
-  readonly list: { readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>> }
+  readonly list: SliceableList<Context, Input, Item>
   readonly filtersOf: (options: OptionValues) => Partial<Input>
   readonly row: (item: Item) => object
 }
 
-/** Declares a command for a list that each merchant has. Without a merchant it lists the items of all. */
+/** Without a merchant, the command lists the items of all merchants. */
 export function listCommand<Input extends object, Item extends MerchantRow>({
   noun,
   list,
@@ -185,7 +184,7 @@ export function listCommand<Input extends object, Item extends MerchantRow>({
   }
 }
 
-/** Returns a slice as it is printed: its rows, the total if it is maintained, and the value of `--after` for more. */
+/** Returns the rows, the total if it is maintained, and the value of `--after` for the next slice. */
 export async function listResult<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
   const last = slice.items.at(-1)
   const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null
@@ -200,7 +199,7 @@ function createdFilter(options: OptionValues) {
   return { createdFrom: parseTime(options['created-from']), createdBefore: parseTime(options['created-before']) }
 }
 
-/** Completes a date to its first moment in UTC. */
+/** Converts a date to its first moment in UTC. Returns any other text unchanged. */
 export function parseTime(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }

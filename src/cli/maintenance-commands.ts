@@ -51,13 +51,13 @@ async function runAudit(
   const { chain, ...result } = await auditChain(service, { kept: earlierHeads }, progress.show)
   const { heads, ...summary } = chain
   if (newHeadsFile === undefined) return { ...result, chain: summary }
-  // Heads that contradict must not become the reference of later audits.
+  // Heads from a failed audit must not become the reference of later audits.
   const isKept = result.balanced
   if (isKept) await writeFile(newHeadsFile, formatHeads(heads), { flag: 'wx' })
   return { ...result, chain: { ...summary, isKept } }
 }
 
-/** Reads the chain heads from a file of `--keep-heads`, or from a SQLite backup. */
+/** Reads the chain heads from a file that `--keep-heads` wrote, or from a SQLite backup. */
 async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
   if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
   const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
@@ -147,8 +147,8 @@ type BackupInspection = Pick<Config, 'mode'> & {
 }
 
 /**
- * Opens the copy as a start does, which migrates it, then audits its books and its hash chain. Logs the restore in the copy,
- * because the copy becomes the database.
+ * Opens the copy of a backup, which migrates it, and audits it. Logs the restore in the copy, because the copy becomes
+ * the database.
  */
 async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {

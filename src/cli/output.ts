@@ -6,7 +6,7 @@ import cliProgress from 'cli-progress'
 const { Format, SingleBar } = cliProgress
 
 export type Progress = {
-  /** @param label names the units @param done how many of the `total` are done */
+  /** @param label the units @param done the number of completed units of the `total` */
   readonly show: (label: string, done: number, total: number) => void
   /** Stops the bar; later calls of `show` do nothing. */
   readonly end: () => void
@@ -14,7 +14,7 @@ export type Progress = {
 
 export const noProgress: Progress = { show: () => {}, end: () => {} }
 
-/** Creates a bar with rate and remaining time on a terminal, and none for other streams. */
+/** Creates a progress bar on a terminal, and none for other streams. */
 export function createProgress(stream: WriteStream | undefined): Progress {
   if (!stream?.isTTY) return noProgress
   let current: { readonly total: number; done: number; readonly bar: InstanceType<typeof SingleBar> } | null = null
@@ -28,7 +28,7 @@ export function createProgress(stream: WriteStream | undefined): Progress {
       if (isEnded) return
       if (current !== null && (current.total !== total || done < current.done)) stopBar()
       if (current === null) {
-        // Without line wrapping a killed process would leave the terminal in that mode.
+        // If the bar turned off line wrapping, a killed process would leave it off.
         const bar = new SingleBar({ stream, format: formatBar, fps: 25, barsize: 20, linewrap: true, etaBuffer: 50 })
         current = { total, done, bar }
         bar.start(total, done, { label })
@@ -48,7 +48,7 @@ export function createProgress(stream: WriteStream | undefined): Progress {
 const formatBar: GenericFormatter = (options, { progress, value, total, startTime, stopTime, eta }, { label }) => {
   const seconds = ((stopTime ?? Date.now()) - startTime) / 1_000
   const rate = seconds > 0 ? Math.round(value / seconds) : 0
-  // The library gives a text instead of a number if it has no estimate.
+  // `eta` is a text instead of a number if the library has no estimate.
   const left = typeof eta === 'number' && value < total ? ` ${Format.TimeFormat(eta, options, 1)} left` : ''
   const numbers = `${Math.floor(progress * 100)} % ${formatCount(value)}/${formatCount(total)} ${formatCount(rate)}/s`
   return `[${Format.BarFormat(progress, options)}] ${numbers}${left} ${label}`

@@ -64,7 +64,7 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/** Accepts a state in either case, with hyphens or spaces; the operation rejects any other value. */
+/** Accepts upper and lower case, hyphens and spaces. The operation rejects an unknown state. */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

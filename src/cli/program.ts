@@ -27,7 +27,7 @@ type ProgramInput = {
   readonly onParsed: (commandLine: ParsedCommandLine) => void
 }
 
-/** The headings of the help, in order, and the first words of the commands below each. */
+/** The headings of the help in order, each with the first words of its commands. */
 const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Merchants and API keys:': ['merchant', 'key', 'token'],
   'Customers and wallets:': ['customer', 'wallet'],
@@ -61,7 +61,7 @@ export function parseCommandLine(
   return parsed[0] ?? null
 }
 
-/** Joins command names of two words into one argument, as Commander requires, and replaces `help` by `--help`. */
+/** Joins command names of two words into one argument, as Commander requires, and replaces `help` with `--help`. */
 function joinCommandName(commands: CommandTable, args: readonly string[]): string[] {
   const start = args.findIndex(isWord)
   if (start < 0) return args.length === 0 ? ['--help'] : [...args]
@@ -84,7 +84,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** Creates the parser. It prints help and version, runs no command, and throws UsageError. */
+/** Creates the parser, which prints help and version, runs no command, and throws UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const version = installedVersion()
@@ -164,7 +164,8 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
   return command.usage(usageOf(syntax, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
     const present = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
-    // Commander's own check precedes that for unknown options, and would hide that a required one was mistyped.
+    // Commander's own check runs before its check for unknown options, so a mistyped required option would be reported
+    // as missing.
     const missing = Object.keys(required).filter((option) =>
       entries.some(([each, value]) => each === option && value === undefined),
     )
@@ -177,7 +178,7 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
 type OptionOccurrence = { option: string; text: string; previous: unknown; args: readonly string[] }
 
 function parseOptionValue({ option, text, previous, args }: OptionOccurrence): string {
-  // Commander would take the last, which may be a leftover of an edited line.
+  // Commander would use the last value, which may be left over from an edited line.
   if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
   if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
     throw new InvalidArgumentError(`A value that begins with a dash is written --${option}=${text}.`)
@@ -185,7 +186,7 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** Creates the parser of a first word that is no command itself: it has help, and requires a second word. */
+/** Creates the parser of a first word that is not a command itself. It has help, and requires a second word. */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

@@ -25,7 +25,7 @@ import { actionCommands, requireMerchantContext, requireSandboxFor, subjectFromF
 import { parseTime, sliceOptions } from './list-commands.ts'
 import type { Progress } from './output.ts'
 
-/** The payments of a statement are held in memory. */
+/** The size limit of a statement, because its payments are held in memory. */
 const maxFileBytes = 256 * 1024 * 1024
 
 const railCheckCommand: Command = {

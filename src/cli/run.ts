@@ -23,13 +23,13 @@ import type { ParsedCommandLine } from './program.ts'
 import { parseCommandLine, UsageError } from './program.ts'
 
 export type CliEnvironment = {
-  /** The variables of the configuration, unless those of the process. */
+  /** The environment variables to use instead of those of the process. */
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
-  /** Ends a long-running command, instead of Ctrl-C. */
+  /** Ends a long-running command, as Ctrl-C does. */
   readonly signal?: AbortSignal
-  /** The streams of `print` and `printError`, each of which may be a terminal. */
+  /** The streams to which `print` and `printError` write. Each can be a terminal. */
   readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
 
@@ -40,9 +40,9 @@ const currentProcess: CliEnvironment = {
 }
 
 /**
- * Runs an operator command and returns the exit code: 0 success, 1 rejected or failed, 2 an invalid command line.
+ * Returns the exit code: 0 for success, 1 for a rejected or failed command, 2 for an invalid command line.
  *
- * With `--json` all output is one JSON value on standard output; a long-running command prints one on each line.
+ * With `--json`, standard output is one JSON value; a long-running command prints one per line.
  */
 export async function runCommand(args: readonly string[], cli: CliEnvironment = currentProcess): Promise<number> {
   const isJson = args.includes('--json')
@@ -102,7 +102,7 @@ async function runOnDatabase(
   let isCopied = false
   const db = await openDatabase({
     url: config.databaseUrl,
-    // In live only `migrate` creates a database.
+    // In live mode only `migrate` creates a database.
     mustExist:
       command.databaseCreation === undefined || (config.mode === 'live' && command.databaseCreation !== 'inAnyMode'),
     mustBeDurable: config.mode === 'live',
@@ -126,14 +126,14 @@ async function runOnDatabase(
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
     await claimMode(service)
     if (!isJson) printError(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
-    // Without outstanding migrations the copy was requested all the same.
+    // Without pending migrations, no copy has been created yet.
     if (copyPath !== null && !isCopied) await db.backup(copyPath)
     const report = (text: string, json: object) =>
       cli.print(isJson ? `${toJson(json)}\n` : `${escapeControlCharacters(text)}\n`)
     const signal = cli.signal ?? (command.isLongRunning ? abortOnInterrupt() : new AbortController().signal)
     const writeText = createOutputWriter(cli.print)
     const write = (text: string) => {
-      // On one terminal, the bar and the lines of an export would overwrite each other.
+      // On a terminal, the progress bar and the export's lines would overwrite each other.
       if (cli.streams?.output.isTTY) progress.end()
       return writeText(text)
     }
@@ -145,7 +145,7 @@ async function runOnDatabase(
   }
 }
 
-/** Runs a command on a database that it can change only as declared, with its row in the operator log. */
+/** The database allows only the declared changes, and a change is recorded in the operator log. */
 async function runWithOperatorLog(
   service: Service,
   command: Extract<Command, { run: unknown }>,
@@ -172,7 +172,7 @@ function missingReasonError(): DomainError {
   return invalidInput([{ field: '--reason', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Aborts on Ctrl-C, which may arrive twice (from the terminal and from npm), and when the reader of the output has gone. */
+/** Aborts on Ctrl-C, which can arrive twice (from the terminal and from npm), and when the reader closes the output. */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())
@@ -188,7 +188,7 @@ function reportFailure(error: Error, { isJson, names, cli }: Execution & { reado
   return error instanceof UsageError ? 2 : 1
 }
 
-/** Serializes a result. Its only bigints are amounts, which become decimal strings of eight places. */
+/** Bigints are amounts, which become decimal strings with eight places. */
 function toJson(result: unknown): string {
   return JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? formatAmount(value) : value))
 }

@@ -22,10 +22,10 @@ import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
 
-/** Causes an event through the usual operations; returns the id of its object. */
+/** Causes an event by calling operations. Returns the id of its object. */
 type EventTrigger = (context: Context) => Promise<string>
 
-/** How to trigger each event type, or a text that says why it is impossible. */
+/** A text explains why an event type cannot be triggered. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),
@@ -64,10 +64,8 @@ const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
 }
 
 /**
- * Triggers an event of a type for a merchant.
- *
- * @throws DomainError INVALID_INPUT for a type that cannot be triggered; else an error of an operation, such as
- *   RATE_UNAVAILABLE for a payout without a rate
+ * @throws DomainError INVALID_INPUT for a type that cannot be triggered; otherwise an error of an operation, such as
+ * RATE_UNAVAILABLE for a payout without a rate
  */
 export async function triggerEvent(context: Context, type: string): Promise<HydratedEvent> {
   const trigger = isEventType(type) ? eventTriggers[type] : undefined

@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** All error codes of the two APIs, each of which maps every one (rulings 2 to 9). */
+/** All error codes. Each of the two APIs maps every code (rulings 2 to 9). */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -37,11 +37,14 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** Names that the service of the contract is known to use. */
+/** Codes that the original provider is known to use. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** An invalid field: `field` is its name in the operation's input, `message` a predicate such as `must be one of NGN, ZAR`. */
+/**
+ * An invalid field. `field` is its name in the operation's input; `message` is a predicate such as
+ * `must be one of NGN, ZAR`.
+ */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {
@@ -50,7 +53,7 @@ export type DomainErrorDetails = {
   readonly required?: Amount
 }
 
-/** An expected failure: thrown before anything is written, and reported to the caller in full. */
+/** An expected failure, reported to the caller. */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly details: DomainErrorDetails
@@ -63,41 +66,43 @@ export class DomainError extends Error {
   }
 }
 
-/** Reports every invalid field of an input (ruling 3). */
+/** Lists every invalid field of an input (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
-/** Covers an object that does not exist and one of another merchant, so that a caller cannot tell them apart (ruling 5). */
+/**
+ * Reports another merchant's object like one that does not exist, so that callers cannot distinguish the two
+ * (ruling 5).
+ */
 export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** Reports a transient failure of the database; the caller cannot know the outcome (ruling 9). */
+/** Reports a transient database failure, after which the outcome is unknown (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {
   return new DomainError('UNAVAILABLE', message)
 }
 
-/** Reports that the connection to the database broke during COMMIT, so the write may be stored. */
+/** Reports that the connection broke during COMMIT, so the write may be stored. */
 export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
 }
 
-/** An API's names of an operation's fields: `customerId` is `customer_id` in REST. */
+/** Maps an operation's field names to an API's, such as `customerId` to `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
-/** Formats an error for an API, with the API's names of the invalid fields. */
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {
   const renamed = fields?.map((field) => renameFieldError(field, names)) ?? null
   return { message: renamed ? `${renamed.map((field) => field.message).join('; ')}.` : message, fields: renamed }
 }
 
 export function externalFieldName(field: string, names: FieldNames): string {
-  // A duplicate field of a body may have any name, such as `__proto__`.
+  // A duplicate field of a request body can have any name, even `__proto__`.
   return Object.hasOwn(names, field) ? (names[field] as string) : field
 }
 

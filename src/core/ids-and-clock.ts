@@ -6,23 +6,24 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * The machine's time in milliseconds since 1970, which goes back when its clock is corrected. For freshness, expiry and due
- * times.
+ * The machine's time in milliseconds since 1970, for freshness, expiry and due times. It can go backwards when the
+ * machine's clock is corrected.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * The time in milliseconds since 1970 that rows record as their creation or change: monotonic within a process, and with an offset
- * for each merchant in the sandbox. After the machine's clock was set back, this time stands still until the clock catches up.
+ * The time in milliseconds since 1970 at which rows are created or changed. It is monotonic within a process: if the
+ * machine's clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's
+ * clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A wall time from which something is due, as the database stores it. */
+/** The wall time at which something becomes due, as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Returns a number from 0 to below 1, for jitter and other uses that need no cryptographic randomness. */
+/** Returns a number from 0 to below 1, for jitter; it is not cryptographically random. */
 export const random: () => number = Math.random
 
 /** Generates an id for a time in milliseconds since 1970. */
@@ -32,7 +33,7 @@ export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** Makes a clock monotonic within this process, so that later rows never look older. */
+/** Makes a clock monotonic, so that a later row never has an earlier time. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -53,12 +54,12 @@ export function dueTimeAfter(delayMs: number, time: WallTime): DueTime {
   return BigInt(time + delayMs) as DueTime
 }
 
-/** Converts the time at which something was queued: its position in a queue that is ordered by due time. */
+/** Converts the time at which an item was queued to a due time, which keeps its position in the queue. */
 export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** Formats a time in ISO 8601, UTC, with milliseconds: the format of every timestamp of the contract. */
+/** Formats a time in ISO 8601, in UTC with milliseconds, as the contract requires. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -67,12 +68,12 @@ export function timestamp(now: number): string {
   return cachedTimestamp
 }
 
-/** Returns the machine's time for log lines, which are compared with those of other programs. */
+/** Returns the machine's time, for log lines. */
 export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// Requests, and the operations of one commit, format the same millisecond several times.
+// Caches the latest timestamp, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -81,10 +82,10 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Generates UUIDv7 (RFC 9562) that sort by creation, also within one millisecond.
+ * Creates a generator of UUIDv7 ids (RFC 9562) that sort by creation, even within one millisecond.
  *
- * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. On overflow the next
- * millisecond is used early, as the RFC allows. The other 62 bits are random.
+ * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
+ * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0
@@ -109,16 +110,16 @@ export function createUuidV7Generator(): IdGenerator {
     }
     const first = 2 * at
     const variant = variantDigits[((randomPool[at] as number) >> 4) & 0x3]
-    // Slices of one hex text: joining a text for each byte takes half as long again.
+    // Slices one hex text, because converting each byte separately takes 50 % longer.
     const random = `${randomPoolHex.slice(first + 1, first + 4)}-${randomPoolHex.slice(first + 4, first + 16)}`
     return `${time}${versionAndCounterDigits[counter]}${variant}${random}`
   }
 }
 
-/** The third group for each counter value: the version digit, then the counter. */
+/** The third group of the UUID for each counter value: the version digit, then the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
-/** The variant is the upper two bits of this digit. */
+/** The hex digits whose upper two bits are the variant. */
 const variantDigits = ['8', '9', 'a', 'b']
 
 function timeDigits(millisecond: number): string {
@@ -138,12 +139,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Normalizes a UUID to lower case, which both engines match; `null` for any other value. */
+/** Converts a UUID to lower case, which both engines match; returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Drops texts that are not UUIDs: they match no row, and PostgreSQL rejects them. */
+/** Removes texts that are not UUIDs, because they match no row and PostgreSQL rejects them. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

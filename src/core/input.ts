@@ -4,17 +4,17 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** In code points; applies if the contract gives no other limit (ruling 21). */
+/** The maximum length in code points where the contract defines no other (ruling 21). */
 const defaultMaxLength = 255
 
-// Limited to four-digit years, so that timestamps sort as text.
+// Years have four digits, so that timestamps sort as text.
 const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
 const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Parses an operation's input.
  *
- * @param otherErrors errors that the operation itself found, such as a value that a table does not list
+ * @param otherErrors errors that the operation found in other ways
  * @throws DomainError INVALID_INPUT with every invalid field
  */
 export function parseInput<Schema extends z.ZodType>(
@@ -33,20 +33,19 @@ export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
-/** Returns every invalid field of an input that is known without a query. */
 export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[] {
   return schema.safeParse(input, { reportInput: true }).error?.issues.map(toFieldError) ?? []
 }
 
 /**
- * A constraint on text that clients can check before they send it: `maxLength` in code points, and the source of a regular
- * expression with the flag `u` or `v`. Together they accept the same texts as the schema.
+ * A constraint that clients can check before they send a text. `maxLength` is in code points; `pattern` is a regular
+ * expression for the flag `u` or `v`. Together they accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
 export const textRules = z.registry<TextRule>()
 
-/** Text of ruling 21: trimmed, NFC, not empty, at most `limit` code points, without control characters. */
+/** A text (ruling 21): trimmed, in NFC, not empty, with at most `limit` code points and no control characters. */
 export const text = (limit = defaultMaxLength) =>
   z
     .string()
@@ -57,7 +56,7 @@ export const text = (limit = defaultMaxLength) =>
     })
     .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
-/** `text` that may be absent, null or empty, all of which mean `null` (ruling 20). */
+/** An optional `text`: absent, null and empty all mean `null` (ruling 20). */
 export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -80,7 +79,7 @@ export const optionalFreeText = (limit = defaultMaxLength) =>
     .transform((value, context) => checkOptionalText(joinLines(value ?? ''), limit, context))
     .register(textRules, { maxLength: limit, pattern: optionalPattern(linesPattern) })
 
-/** An identifier such as an account number: letters, digits and `. / _ -` and spaces, at most 64 (ruling 23). */
+/** An identifier such as an account number: at most 64 letters, digits, spaces and `. / _ -` (ruling 23). */
 export const identifier = () =>
   text(64)
     .transform(checkIdentifier)
@@ -104,20 +103,20 @@ export const asciiWord = (limit: number) =>
 /** One of a list of values, case-sensitive. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
-/** One of a list of values, case-insensitive; absent, null or empty mean `null`. */
+/** One of a list of values, case-insensitive; absent, null and empty all mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** Returns the value of a list that equals `input` but for case, or else `input`. */
+/** Returns the element of `values` that equals `input` if case is ignored, or else `input`. */
 export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
   return typeof input === 'string'
     ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
     : input
 }
 
-/** One or more of a list of values; the output has each once, in the list's order. */
+/** One or more of a list of values. The output has each value once, in the list's order. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -131,8 +130,8 @@ export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id of the owner or object that an operation acts on; absent or null means the merchant itself, or that the service
- * chooses. Rejects an empty id, because treating it as absent would act for another owner (ruling 20).
+ * The id of an operation's owner or object. Absent or null means the merchant itself, or an object that the service
+ * chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling 20).
  */
 export const optionalUuid = () =>
   z
@@ -146,8 +145,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * `optionalUuid` where an empty id means the merchant too, as the contract says of payout methods (ruling 20): they move no money,
- * and a change or deletion names the method by its own id.
+ * Like `optionalUuid`, but an empty id also means the merchant, as the contract defines for payout methods (ruling 20).
+ * This is safe: payout methods move no money, and updates and deletions identify a method by its own id.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -155,10 +154,10 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** An id to look up: a UUID becomes lower case; any other text stays and matches no row (ruling 5). */
+/** An id to look up. A UUID is converted to lower case; any other text is unchanged and matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
-/** A time in ISO 8601 with an offset, normalized to UTC and rounded up to milliseconds. */
+/** A time in ISO 8601 with an offset, converted to UTC and rounded up to milliseconds. */
 export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
     const isFraction = /\.\d{3}\d*[1-9]/.test(value)
@@ -176,11 +175,11 @@ export const positiveAmount = () =>
     return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
-/** A field that may be absent, null or empty, all of which mean `null` (ruling 20). */
+/** An optional field: absent, null and empty all mean `null` (ruling 20). */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
-/** The filter that every list has: rows created from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
+/** The time filter of every list: rows created from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
 /** A page number: a positive integer, as a number or in decimal digits (ruling 15); empty means absent (ruling 20). */
@@ -189,19 +188,19 @@ export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be a
 /** A page size from 1 to 100 (contract, section 8). */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
-/** Picks the parsed values of the fields that the caller sent: what an update changes. */
+/** Returns the parsed values of the fields that the caller sent. */
 export function sentFields<Parsed extends object>(input: object, parsed: Parsed): Partial<Parsed> {
   const sent = input as Record<string, unknown>
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => sent[name] !== undefined)) as Partial<Parsed>
 }
 
 /**
- * Parses an idempotency key (ruling 22); both APIs derive the same key from the same text.
+ * Parses an idempotency key (ruling 22). Both APIs derive the same key from the same text.
  *
- * Strips surrounding spaces, one pair of quotes, and the spaces within these. Does not process the backslash escapes of
- * Structured Fields, because stored keys must keep their meaning.
+ * Removes surrounding spaces, one pair of quotes, and spaces inside the quotes. Keeps the backslash escapes of
+ * Structured Fields, because processing them would change the meaning of stored keys.
  *
- * @param field the name that errors report
+ * @param field the field name for errors
  */
 export function parseIdempotencyKey(
   field: string,
@@ -215,7 +214,7 @@ export function parseIdempotencyKey(
   return { key: null, faults: [{ field, code: 'INVALID_FORMAT', message }] }
 }
 
-/** Reports an error of the field that a transform is parsing. */
+/** Adds an error to the field that a zod transform is parsing. */
 export function rejectField(context: z.RefinementCtx, code: FieldErrorCode, message: string): never {
   context.addIssue({ code: 'custom', message, params: { code } })
   return z.NEVER
@@ -225,11 +224,13 @@ export function notOneOfError(field: string, allowed: readonly string[]): FieldE
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
-/** Control characters, bidirectional overrides and lone surrogates, which can disguise a text or break an engine. */
+/**
+ * Control characters, bidirectional overrides and lone surrogates: they disguise a text, or the database rejects them.
+ */
 export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-// These patterns match what callers send, before trimming and NFC, which turns U+037E, U+1FEF and U+212A into ASCII. A run of
-// spaces matches in one way only, so that no text causes catastrophic backtracking.
+// These patterns match texts before normalization to NFC, which turns U+037E, U+1FEF and U+212A into ASCII. A run of
+// spaces matches in only one way, which prevents catastrophic backtracking.
 const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
 const linesPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visibleRunPattern})*`
@@ -238,8 +239,9 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims and converts to NFC, which takes quadratic time for adversarial text. So a text that must exceed the limit also in NFC
- * stays as it is, and fails the length check: NFC composes one code point from at most four, of two UTF-16 units each.
+ * Trims a text and converts it to NFC, which takes quadratic time for malicious texts. Texts that exceed the limit even
+ * in NFC are not converted, and fail the length check: NFC composes one code point from at most four, of two UTF-16
+ * units each.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
@@ -264,7 +266,7 @@ function checkText(value: string, limit: number, context: z.RefinementCtx): stri
       'must not contain control characters, bidirectional overrides or lone surrogates',
     )
   }
-  // A text of no more UTF-16 units than the limit can't have more code points.
+  // A text with at most `limit` UTF-16 units has at most `limit` code points.
   if (value.length > limit && [...value].length > limit) {
     return rejectField(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
   }
@@ -301,7 +303,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** Replaces the messages of zod, which are for programmers and change with its version. */
+/** Replaces zod's messages, which are for programmers and change between versions. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -337,5 +339,5 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** Wording of a bound by type; `be` for numbers. */
+/** The verb phrase of a bound, by type; other types use `be`. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -1,10 +1,10 @@
 /**
- * A value that is available now, or a promise of it. SQLite answers synchronously and PostgreSQL does not; awaiting an available
- * value costs as much as some statements.
+ * A value, or a promise of one. SQLite returns values and PostgreSQL promises; awaiting a plain value costs as much as
+ * some statements.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Maps a value, synchronously if it is available. */
+/** Maps a value, synchronously if it is not a promise. */
 export function mapMaybe<Value, Mapped>(
   value: MaybePromise<Value>,
   map: (value: Value) => MaybePromise<Mapped>,
@@ -13,8 +13,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Waits for all values, synchronously if they are available. If several reject, throws the error of the first in this order, which
- * is the order of precedence.
+ * Waits for all values, synchronously if none is a promise. If several promises reject, throws the error of the one
+ * listed first: the list is in order of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,
@@ -29,19 +29,10 @@ function isPromise(value: unknown): boolean {
 }
 
 async function settleAll(values: readonly unknown[]): Promise<unknown[]> {
-  // Prevents an unhandled rejection while an earlier value is awaited; the loop below reports the error.
-  for (const value of values) if (value instanceof Promise) value.catch(noop)
-  const results = []
-  const errors = []
-  for (const value of values) {
-    try {
-      results.push(value instanceof Promise ? await value : value)
-    } catch (error) {
-      errors.push(error)
-    }
+  try {
+    return await Promise.all(values)
+  } catch {
+    const outcomes = await Promise.allSettled(values)
+    throw outcomes.find((each) => each.status === 'rejected')?.reason
   }
-  if (errors.length > 0) throw errors[0]
-  return results
 }
-
-function noop(): void {}

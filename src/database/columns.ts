@@ -2,12 +2,12 @@ import type { GeneratedAlways } from 'kysely'
 import type { DueTime } from '../core/ids-and-clock.ts'
 
 /**
- * The type of a column, the same on both engines. In memory `text`, `uuid` and `timestamp` are strings, `integer` is a number,
+ * The type of a column on both engines. In memory, `text`, `uuid` and `timestamp` are strings, `integer` is a number,
  * `amount` a bigint, and `json` any JSON value.
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/** A column. `value` exists in the type only: it is the type in memory. */
+/** A column. `value` exists only as a type, which is the column's type in memory. */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
@@ -17,7 +17,6 @@ export type Column<Value, IsGenerated extends boolean = false> = {
 
 const column = <Value>(kind: ColumnKind): Column<Value> => ({ kind, isNullable: false, isGenerated: false })
 
-/** Text; the type parameter narrows it to a union of values. */
 export const text = <Value extends string = string>(): Column<Value> => column('text')
 export const uuid = (): Column<string> => column('uuid')
 export const timestamp = (): Column<string> => column('timestamp')
@@ -28,7 +27,7 @@ export const json = <Value>(): Column<Value> => column('json')
 /** Milliseconds since 1970, for times that SQL computes with. */
 export const milliseconds = (): Column<bigint> => column('amount')
 
-/** The wall time from which something is due, in milliseconds since 1970. */
+/** A due time, in milliseconds since 1970. */
 export const dueTime = (): Column<DueTime> => column('amount')
 
 export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({
@@ -36,14 +35,13 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
   isNullable: true,
 })
 
-/** A column that the engine computes from others: inserts leave it out. */
+/** A column that the database computes from others; inserts omit it. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>
 
 type ColumnValue<C> = C extends Column<infer Value, boolean> ? Exclude<Value, undefined> : never
 
-/** The tables as Kysely's types. */
 export type TableTypes<Tables extends Record<string, TableColumns>> = {
   [T in keyof Tables]: {
     [C in keyof Tables[T]]: Tables[T][C] extends Column<unknown, true>

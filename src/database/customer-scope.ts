@@ -32,18 +32,18 @@ import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-n
 import type { TableName } from './tables.ts'
 import { camelCase, snakeCase } from './tables.ts'
 
-/** A rewritten query, and the parameters of an insert that must be the customer's id. */
+/** `ownerParams` are the parameters of an insert that must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
-/** Where a query runs: merchant-wide access to a table is for transactions only. */
+/** Only `writing` (in a transaction) allows merchant-wide access to a table. */
 type QueryAccess = 'reading' | 'writing'
 
 const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
 
 /**
- * Restricts a merchant's database to one customer: other customers' rows can't be read, changed or created. Rewrites each query
- * once, so that every table in it is a subquery for the customer's rows; no operation, list or resolver can forget it.
- * `customer-tables.ts` declares the exceptions for transactions; a table that it does not declare is closed.
+ * Restricts a merchant's database to one customer: other customers' rows cannot be read, changed or created. Each query
+ * is rewritten once, so that every table in it becomes a subquery for the customer's rows. `customer-tables.ts`
+ * declares the exceptions for transactions; undeclared tables are closed.
  */
 export function customerScope(db: Database, customerId: string): Database {
   return {
@@ -54,7 +54,7 @@ export function customerScope(db: Database, customerId: string): Database {
   }
 }
 
-/** Restricts deferred values too: the scope of the operation that changed a value last applies when it is stored. */
+/** Also restricts deferred values: each is stored in the scope of the operation that last changed it. */
 function scopeTx(tx: Tx, customerId: string): Tx {
   const update: DeferredValues['update'] = <Value>(name: string, how: DeferredUpdate<Value>) =>
     tx.deferred.update<Value>(name, { ...how, store: (lastTx, value) => how.store(scopeTx(lastTx, customerId), value) })
@@ -89,12 +89,10 @@ function scopeQuery(query: Query, access: QueryAccess): ScopedQuery {
 const customerMismatch = () =>
   new DomainError('INSUFFICIENT_SCOPE', 'This token acts as one customer and can make nothing for others.')
 
-/** A table that `customer-tables.ts` does not declare: no rows, in reads or in transactions. */
 const undeclaredTable: CustomerTable = { rows: 'none' }
 
 type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
-/** All merchants' tables, by their names in the database. */
 const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
   merchantTables.map((name) => {
     const table = camelCase(name) as TableName
@@ -106,11 +104,9 @@ const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
   }),
 )
 
-/** Replaces each table by a subquery for the customer's rows. */
 class CustomerScopeTransformer extends OperationNodeTransformer {
   hasChanged = false
   hasMerchantTable = false
-  /** The parameters from which inserted rows take their customer. */
   readonly ownerParams: string[] = []
   readonly #access: QueryAccess
 
@@ -217,10 +213,13 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** Joins that yield only those rows of the joined table that the condition pairs with a row of the first. */
+/** Joins that return a row of the joined table only if it matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** Whether child rows are joined to their parent, which is restricted itself: then the join needs no subquery. */
+/**
+ * Returns whether a join matches child rows to their parent. The parent table is restricted itself, so the join needs
+ * no subquery.
+ */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows
@@ -236,7 +235,6 @@ function qualifiedColumnName(operand: OperationNode): string | null {
   return `${operand.table.table.identifier.name}.${operand.column.column.name}`
 }
 
-/** The parameters from which a column of the inserted rows takes its values. */
 function paramsForColumn({ columns = [], values }: InsertQueryNode, column: string): string[] {
   const index = columns.findIndex(({ column: { name } }) => name === column)
   const rows = values && ValuesNode.is(values) ? values.values : []

@@ -4,29 +4,26 @@ import type { Params } from './query.ts'
 import { placeholders, selectFrom } from './query.ts'
 import type { TableName } from './tables.ts'
 
-/** Parameters that a query in customer scope binds in addition to its own. PostgreSQL's row-level security uses them too. */
 type CustomerScopeParams = { readonly merchantId: string; readonly theCustomer: string }
 
 const p = placeholders<Params<CustomerScopeParams>>()
 
-/** A query for the customer's rows of a table. */
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
-/** Rows with a column for their customer. An insert sets `insertColumn`, from which the database may generate `owner`. */
+/** Rows with a column for their customer. Inserts set `insertColumn`, from which the database may generate `owner`. */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
-/** Rows with a foreign key to a row of the customer. */
+/** Rows with a foreign key to one of the customer's rows. */
 type ChildRows = { readonly to: 'wallets' | 'payouts'; readonly foreignKey: string }
 
 const verbs = ['select', 'insert', 'update', 'delete'] as const
 export type StatementVerb = (typeof verbs)[number]
 
-/** What a transaction in customer scope may do with all rows of the merchant, and why it must. */
+/** Statements that a transaction in customer scope may run on all rows of the merchant, with the reason. */
 type MerchantWideAccess = { readonly verbs: readonly StatementVerb[]; readonly reason: string }
 
-/** The customer scope of a table. */
 export type CustomerTable = {
-  /** The rows that a client token of the customer sees, in reads and transactions. */
+  /** The rows that a customer's token can access, in reads and transactions. */
   readonly rows: OwnedRows | ChildRows | { readonly part: CustomerRowsQuery } | 'none'
   readonly merchantWide?: MerchantWideAccess
 }
@@ -54,7 +51,7 @@ const customerEvents = selectFrom('events')
       exists(selectOwnParent('payouts', 'events', 'objectId')),
       exists(selectOwnParent('wallets', 'events', 'objectId')),
       exists(customerTransferIds.whereRef('transfers.id', '=', 'events.objectId' as never)),
-      // Events of payout methods keep their data, because the method itself may be deleted.
+      // Matches events of payout methods by their data, because the method itself may be deleted.
       sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
     ]),
   )
@@ -64,8 +61,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * The customer scope of each merchant's table. A table that is not declared has no rows for a client token of a customer, and
- * accepts none. Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) both follow it.
+ * The customer scope of each merchant's table. In an undeclared table, a customer's token can neither read nor insert
+ * rows. Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -109,7 +106,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
     },
   },
   sequences: {
-    // Event numbers are per merchant: a customer's stream starts at the merchant's latest number.
+    // Event numbers are per merchant, so a customer's stream starts at the merchant's latest number.
     rows: { part: selectFrom('sequences').selectAll('sequences').where('sequences.name', '=', sql.lit('events')) },
     merchantWide: {
       verbs: ['select', 'insert', 'update'],
@@ -138,9 +135,8 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** Returns the query for the customer's rows of a table. */
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
-  // Kysely types need one table.
+  // Kysely's types require a single table.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
   if (rows === 'none') return all.where(sql<boolean>`1 = 0`)
   if ('part' in rows) return rows.part
@@ -148,7 +144,10 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/** Selects the customer's wallet or payout that a child row refers to. Correlates the merchant, so it binds no parameter for it. */
+/**
+ * Selects the customer's wallet or payout that a child row refers to. The merchant is compared with the child row's, so
+ * no parameter is bound for it.
+ */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -7,109 +7,118 @@ import type { TableName } from './tables.ts'
 /** An open database. Only `src/database` knows which engine it is. */
 export type Database = Reader & {
   /**
-   * Runs `operation` in a transaction and resolves once it is durable.
+   * Runs `operation` in a transaction and resolves when the commit is durable.
    *
-   * The operation may await nothing but its own statements, and should check before it writes. If it throws, only its own
-   * writes are rolled back. It may run again: after a `ConflictError`, and on PostgreSQL after a serialization failure, a
-   * deadlock or a unique violation, because by then it may find the row that it missed.
+   * The operation must await only its own statements, and should check its conditions before it writes. If it throws,
+   * only its own writes are rolled back. It can run several times: after a `ConflictError`, and on PostgreSQL after a
+   * serialization failure, deadlock or unique violation, because the next run sees the other transaction's rows.
    *
-   * @throws DomainError UNAVAILABLE when the database can't take it now (queue or disk full, locked, past its deadline)
+   * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
+   *   passed)
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Sheds load: called before a request that will write does any work, so that rejecting it is cheap. Also starts an overdue
+   * Sheds load: called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
    * batch of SQLite's writer.
    *
-   * @throws DomainError UNAVAILABLE when the write queue is full; PostgreSQL queues per merchant and never throws here
+   * @throws DomainError UNAVAILABLE when the write queue is full; never on PostgreSQL, which has queues per merchant
    */
   readonly requireQueueSpace: () => void
-  /** Registers a callback that runs before each batch that blocks the event loop until it is committed (SQLite). */
+  /**
+   * Registers a callback for SQLite's writer, called before each batch, because a batch blocks the event loop until its
+   * commit.
+   */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the writer of a single-writer engine, durably: the previous writer commits nothing from now on. Call it
-   * once the port is open and before the first response.
+   * Makes this process the writer of a single-writer engine, durably: the previous writer can no longer commit. Called
+   * after the port is open and before the first response.
    *
-   * @param onTakenOver called once, when a later process takes over; all writes are rejected from then on, and the process
-   *   should end
+   * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
+   *   should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
-   * Runs `read` on one snapshot; it may await nothing but its own statements. With `mayTakeLong` it may scan whole tables, on
-   * PostgreSQL without indexes and without a statement timeout.
+   * Runs `read` on one snapshot. The callback must await only its own statements. With `mayTakeLong` it may scan whole
+   * tables, on PostgreSQL without indexes or statement timeout.
    */
   readonly snapshot: <Result>(
     read: (db: Reader) => MaybePromise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
-  /** Ends the current read transaction, so that the next read sees everything that other processes have committed. */
+  /** Ends the current read transaction, so that the next read sees all commits of other processes. */
   readonly refresh: () => void
-  /**
-   * Looks for the primary among several servers, so that later reads do not come from a server that was replaced. If none is
-   * found, later reads throw.
-   */
+  /** Searches for the primary if there are several servers, so that later reads do not use a former primary. */
   readonly findPrimary: () => Promise<void>
   /**
-   * Returns a number that changes whenever a process commits a change to `table`; `null` on PostgreSQL, which would need a
-   * round trip.
+   * Returns a number that changes when any process commits a change to `table`; `null` on PostgreSQL, where it would
+   * need a round trip.
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
-   * Calls `call` soon after any process may have changed rows of `table`; reads then see the change. Spurious calls happen.
+   * Calls `call` soon after any process may have changed rows of `table`; reads in the callback see the change. Some
+   * calls are spurious.
    *
    * @returns a function that stops watching
    */
   readonly watch: (table: WatchedTable, call: () => void) => () => void
-  /** Reads a row. @throws when the database can't be read */
+  /** Reads a row. @throws when the database cannot be read */
   readonly ping: () => Promise<void>
   /**
-   * Copies one snapshot of the whole database durably to a new file, while it is in use.
+   * Copies a snapshot of the whole database to a new file, durably, while the database is in use.
    *
-   * @throws with advice when the file exists, or the copy can't be made or is incomplete
+   * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
   readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
-  /** Checks the integrity of the stored data with the engine's own tools. Reads everything. */
+  /** Checks the integrity of all stored data with the engine's own tools. */
   readonly selfCheck: () => Promise<SelfCheck>
   /** Compares the schema with the one that the migrations create. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
-  /** Waits for the accepted writes, then closes. */
+  /** Waits for accepted writes, then closes the database. */
   readonly close: () => Promise<void>
 }
 
-/** The tables that may be watched: PostgreSQL sends a NOTIFY for each change to one of them. */
+/** The tables that can be watched. On PostgreSQL, each change to one of them causes a NOTIFY. */
 export const watchedTables = ['events', 'trustedDocuments'] as const
 export type WatchedTable = (typeof watchedTables)[number]
 
-/** Exit code of a process whose database another process has taken over. */
 export const takenOverExitCode = 3
 
 export type WriteOptions = {
-  /** The only merchant whose rows the operation writes. Operations of one merchant may share a transaction, in order. */
+  /**
+   * The merchant whose rows the operation writes, if there is only one. Operations of one merchant can share a
+   * transaction, in order.
+   */
   readonly merchantId?: string
   readonly batchable?: Batchable
-  /** On `monotonicNowMs`; the operation does not begin after it. The default is `writeTimeoutMs` from now. */
+  /**
+   * The time on `monotonicNowMs` after which the operation must not begin. The default is `writeTimeoutMs` from now.
+   */
   readonly deadlineMs?: number
-  /** Observes the COMMIT of its batch, before any caller is answered; also when the operation itself was rejected. */
+  /**
+   * Called after the COMMIT of the operation's batch, before any caller gets a result, even if this operation was
+   * rejected.
+   */
   readonly onCommitted?: OnCommitted
 }
 
 /**
- * Declares that an operation may run concurrently with other batchable operations, of any merchant, in one transaction. Such an
- * operation first locks the same value of its merchant as the others (`DeferredValues.lock`), relies on no other lock, and
- * changes nothing before it knows that it will not be rejected.
+ * Declares that an operation can run concurrently with other batchable operations, of any merchant, in one transaction.
+ * It must first lock the value that all batchable operations of its merchant lock (`DeferredValues.lock`), rely on no
+ * other lock, and change nothing before it knows that it will not be rejected.
  *
- * Two writes of a merchant with the same `conflictKey` are never in one batch, where neither would see the other's rows.
+ * Two writes of a merchant with the same `conflictKey` are never in one batch, because they would not see each other's
+ * rows.
  */
 export type Batchable = { readonly conflictKey: string | null }
 
-/** Returns the database with a deadline for all writes: each begins before it or not at all. */
 export function withDeadline(db: Database, deadlineMs: number): Database {
   return { ...db, write: (operation, options) => db.write(operation, { ...options, deadlineMs }) }
 }
 
 /**
- * Returns the latest number of a sequence, for a caller that has already seen number `seen`. If that is later than what is known
- * here, looks for the primary and reads again: a server that was cut off and replaced lacks the latest commits.
+ * Returns the latest number of a sequence, for a caller that has already seen the number `seen`. If `seen` is higher,
+ * this server may be a former primary without the latest commits, so searches for the primary and reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -122,20 +131,22 @@ export async function readHighWaterMark(
   return readLatest()
 }
 
-/** Contradictions within the stored data; `unchecked` is the reason why a part could not be checked, else `null`. */
+/** Errors in the stored data. `unchecked` is the reason why a part was not checked, or `null`. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/** Counts since opening: operations that committed, and the transactions that they shared; `queued` have not begun. */
+/**
+ * Counts since opening: committed operations (`writes`), their transactions (`commits`), and waiting operations
+ * (`queued`).
+ */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
-/** A durable commit: how many operations shared it, and how long the COMMIT took. */
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** Thrown by an operation that lost a race to another writer. Impossible with a single writer, as on SQLite. */
+/** Thrown by an operation that lost a race to another writer, which cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
-/** Thrown when a database can't be opened now but may be later; nothing was changed. */
+/** Thrown when a database cannot be opened now but may be later; nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
 /** A placeholder for a database that is not open yet: rejects everything with UNAVAILABLE. */
@@ -163,78 +174,74 @@ export function unavailableDatabase(): Database {
   }
 }
 
-/** Reports the progress of a long task: the current step, and how much of how much is done. */
+/** Reports the progress of a long task: the current step, and how many units of `total` are done. */
 export type OnProgress = (label: string, done: number, total: number) => void
 
 export type DatabaseOptions = {
   readonly url: string
-  /** Refuses to create a database, so that a mistyped URL does not open an empty one. */
+  /** Prevents the creation of a database, so that a mistyped URL does not open an empty one. */
   readonly mustExist?: boolean
-  /** Refuses a server whose settings can lose acknowledged commits, instead of warning. */
+  /** Rejects a server whose settings can lose acknowledged commits, instead of warning about it. */
   readonly mustBeDurable?: boolean
-  /** Opens an existing, fully migrated SQLite database without the ability to write. */
+  /** Opens an existing, fully migrated SQLite database for reading only. */
   readonly isReadOnly?: boolean
-  /** Called when the process must end: the outcome of a commit is unknown, or an observer of commits has thrown. */
+  /** Called when the process must exit: the outcome of a commit is unknown, or an observer of commits has thrown. */
   readonly onFatal: (error: Error) => void
-  /** Called once, when the database files were removed or replaced; everything is rejected from then on. */
+  /** Called once, when the database files were removed or replaced. All later queries are rejected. */
   readonly onStopped?: ((error: Error) => void) | undefined
-  /** Called before an existing database is migrated; if it throws, the database stays as it is. */
+  /** Called before an existing database is migrated. If it throws, the database stays unchanged. */
   readonly beforeMigrating?: ((pending: PendingMigrations) => MaybePromise<void>) | undefined
   /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
-  /** Observes each commit, for metrics. */
   readonly onCommitted?: OnCommitted | undefined
-  /** Called with what an operator should fix, although the database works. */
+  /** Called with a problem that an operator should fix, although the database works. */
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
 export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 
-/** A database opened for inspection, whichever migrations it has. */
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** As that of `Database`; only for a fully migrated one. */
+  /** Like `Database.checkSchema`; requires a fully migrated database. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
 
-/** The engine's settings, and its migrations compared with those of this version. */
 export type EngineState = {
-  /** Name and version of the engine. */
   readonly version: string
   readonly settings: readonly EngineSetting[]
   readonly pendingMigrations: readonly string[]
-  /** An applied migration that this version does not know. */
   readonly unknownMigration: string | undefined
   /** How far the server's clock is ahead of this machine's; `null` for SQLite. */
   readonly clockSkewMs: number | null
 }
 
-/** A setting as read from the engine; `advice` says what to do if it risks acknowledged data or will not work. */
+/** A setting of the engine. `advice` says what to do if the value endangers acknowledged data or does not work. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {
-  /** The database to replace. */
   readonly url: string
   /** Path of the backup, which is not changed. */
   readonly backup: string
-  /** Whether an existing database may be replaced; it is kept under a dated name. */
+  /** Whether an existing database may be replaced. It is kept under a name that contains `now`. */
   readonly canReplace: boolean
-  /** The time in that name, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly now: number
-  /** Inspects a copy of the backup by its URL, and may migrate it; if it throws, the restore is cancelled. */
+  /**
+   * Called with the URL of a copy of the backup; may inspect and migrate the copy. If this callback throws, the restore
+   * is cancelled.
+   */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** Where the restored database is (a file, or a database of a server), and where the previous one is kept, if there was one. */
+/** The location of the restored database (a file, or a database on a server), and that of the previous one, if any. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice =
   'DATABASE_URL must name an existing database; to create a new one, run `npm run -s cli -- migrate`'
 
-/** Whether a database at `url` takes writes from one process only. */
 export function isSingleWriter(url: string): boolean {
   return url.startsWith('sqlite:')
 }

@@ -8,30 +8,28 @@ import { restorePostgres } from './postgres/restore-postgres.ts'
 import { inspectSqlite, openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
 
-/** Opens, inspects and restores databases by their URLs. */
 export type DatabaseEngines = {
   /**
    * Opens a database and applies pending migrations.
    *
-   * @throws when the URL names no supported engine, the database can't be opened, or a later version has migrated it
+   * @throws when no engine supports the URL, the database cannot be opened, or a later version has migrated it
    */
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
   /**
-   * Opens a database for inspection, whichever migrations it has. Changes nothing.
+   * Opens a database for inspection, without changing it. It need not be fully migrated.
    *
-   * @throws Error when it can't be reached or opened, or is not a database of this service
+   * @throws Error when the database cannot be reached or opened, or is not one of this service
    */
   readonly inspectDatabase: (url: string) => Promise<InspectedDatabase>
   /**
-   * Replaces the database at `url` by a backup, completely or not at all.
+   * Replaces the database at `url` with a backup, completely or not at all.
    *
-   * @throws Error with advice: when a process has the database open; when one exists and may not be replaced; when the backup
-   *   is missing, truncated, damaged, not of this service, or of a later version
+   * @throws Error with advice when a process has the database open; when a database exists and must not be replaced; or
+   *   when the backup is missing, truncated, damaged, or from another program or a later version
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
 }
 
-/** @param migrations the schema: all of them, in the order in which they run */
 export function databaseEngines(migrations: readonly Migration[]): DatabaseEngines {
   return {
     openDatabase: async ({ url, isReadOnly = false, ...options }) => {
@@ -51,12 +49,12 @@ export function databaseEngines(migrations: readonly Migration[]): DatabaseEngin
   }
 }
 
-/** Returns the name that backups of a database start with: the path of the SQLite file, or `<database>.dump`. */
+/** Returns the prefix of backup names: the path of the SQLite file, or `<database>.dump`. */
 export function backupSourceName(url: string): string {
   return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
 }
 
-/** Returns a URL for display, without the password. @throws Error when the URL names no supported engine */
+/** Returns a URL for display, without the password. @throws Error when no engine supports the URL */
 export function databaseName(url: string): string {
   const path = sqlitePathOf(url)
   if (path !== null) return `sqlite:${path}`
@@ -65,7 +63,7 @@ export function databaseName(url: string): string {
     .join(', ')}`
 }
 
-/** The absolute path of the file that a SQLite URL names; `null` for any other URL. */
+/** Returns the absolute path in a SQLite URL; `null` for any other URL. */
 export function sqlitePathOf(url: string): string | null {
   const [, scheme, path] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   return scheme === 'sqlite' && path ? resolve(path) : null

@@ -5,22 +5,24 @@ import { mapMaybe } from '../core/maybe-promise.ts'
 import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
-/** A write begins within this time or is rejected: its caller has given up by then, and may retry with its idempotency key. */
+/**
+ * A write that has not begun within this time is rejected: its caller has given up, and may retry with its idempotency
+ * key.
+ */
 export const writeTimeoutMs = 10_000
 
-/** Length of the write queue. Further writes are rejected, so that overload is shed. */
+/** The maximum length of the write queue. Further writes are rejected to shed load. */
 export const maxQueuedWrites = 10_000
 
 /**
- * Milliseconds on the machine's monotonic clock (CLOCK_MONOTONIC), which all its processes share: a deadline of one process holds
- * for another. The clock is never set, and runs while a process is suspended.
+ * Returns milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). All its processes share this clock, so they
+ * can check each other's deadlines. It is never set, and runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e3 + nanoseconds / 1e6
 }
 
-/** The error for a write whose deadline passed before it began. */
 export function deadlineExceeded(): DomainError {
   return unavailable('This write waited too long and was not stored. Retry with the same idempotency key.')
 }
@@ -43,14 +45,15 @@ export type QueuedWrite = {
 export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 
 export type GroupCommit = {
-  /** Counts a COMMIT and calls its observers, then `notify`. If one of them throws, calls `onFatal`: the batch stays committed. */
+  /**
+   * Counts a COMMIT, calls its observers and then `notify`. If any of them throws, calls `onFatal`, because the batch
+   * stays committed.
+   */
   readonly report: (writes: readonly QueuedWrite[], commitStartedAt: number, notify: () => void) => void
-  /** Answers a write. */
   readonly settle: (write: QueuedWrite, outcome: Outcome) => void
   readonly counts: () => Omit<DatabaseStatistics, 'queued'>
 }
 
-/** The reports and counters that both writers share. */
 export function groupCommit({
   onCommitted,
   onFatal,
@@ -69,7 +72,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // Thrown from here it would roll back or rerun a batch that is committed.
+        // If the error were thrown here, it would roll back or rerun a committed batch.
         setImmediate(onFatal, error as Error)
       }
     },
@@ -83,7 +86,10 @@ export function groupCommit({
   }
 }
 
-/** Returns a handle for one operation. It calls `requireRunning` first, so that a statement left running can't join the next write. */
+/**
+ * Returns a handle for one operation. Each call runs `requireRunning` first, so that a statement that was not awaited
+ * cannot join the next write.
+ */
 export function guardedTx(tx: Tx, requireRunning: () => void): Tx {
   const guarded: Pick<Tx, 'execute' | 'deferred'> = {
     execute: (query, params) => {
@@ -104,16 +110,13 @@ export function guardedTx(tx: Tx, requireRunning: () => void): Tx {
   return guarded as Tx
 }
 
-/** The error for a statement that runs after its operation has ended: the operation did not await it. */
 export function operationEnded(): Error {
   return new Error('a statement ran after its operation had ended')
 }
 
-/** The deferred values of a batch, for its writer. */
 export type DeferredWrites = DeferredValues & {
-  /** Starts an operation: `undo` no longer reverts the changes of the previous one. */
+  /** Starts an operation. After this, `undo` no longer reverts earlier operations. */
   readonly begin: () => void
-  /** Reverts the changes of an operation that failed. */
   readonly undo: () => void
   readonly isEmpty: () => boolean
   /** Stores all values, before COMMIT. */
@@ -125,21 +128,21 @@ type DeferredValue = { readonly value: unknown; readonly store: (tx: Tx, value: 
 export function deferredWrites(): DeferredWrites {
   const changed = new Map<string, DeferredValue>()
   const locked = new Map<string, MaybePromise<unknown>>()
-  /** The values before each change of the current operation, the latest last. */
+  /** The values before each change of the current operation, in the order of the changes. */
   let previous: (readonly [string, DeferredValue | undefined])[] = []
   return {
     lock: (name, read) => {
       if (changed.has(name) || locked.has(name)) return
       const value = read()
       locked.set(name, value)
-      // `update` reports an error. An operation that is rejected before it never needs the value.
+      // Prevents an unhandled rejection. `update` reports the error, if the operation calls it.
       if (value instanceof Promise) value.catch(() => {})
     },
     update: <Value>(name: string, { read, next, store }: DeferredUpdate<Value>) =>
       mapMaybe(
         changed.has(name) ? null : locked.has(name) ? (locked.get(name) as MaybePromise<Value>) : read(),
         (first) => {
-          // Another operation may have changed it during the read.
+          // Another operation may have changed the value during the read.
           const before = changed.get(name)
           const value = next((before ? before.value : first) as Value)
           previous.push([name, before])

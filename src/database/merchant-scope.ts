@@ -12,7 +12,10 @@ import {
 import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-nodes.ts'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** Whose rows a query touches: those of the merchant in its parameter, of all merchants, or only tables without merchants. */
+/**
+ * The rows that a query accesses: those of the merchant in its parameter, those of all merchants, or only rows of
+ * tables without merchants.
+ */
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
 /** Tables with a column `merchant_id`, by their names in the database. */
@@ -20,16 +23,16 @@ export const merchantTables: readonly string[] = Object.keys(columnKindsByTable)
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** Those with `merchant_id` as their first column, which PostgreSQL puts under row-level security. */
+/** Merchants' tables with `merchant_id` as their first column, which have row-level security on PostgreSQL. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
 
 /**
- * Infers the scope of a query when it is built, on both engines. Every merchant's table in a query must be restricted to the
- * parameter `merchantId`, by a condition or by the inserted value, unless the query is declared to be across merchants.
+ * Infers the scope of a query when it is built, on both engines. A query must restrict every merchant's table to the
+ * parameter `merchantId`, by a condition or an inserted value, unless it is declared to be across merchants.
  *
- * @throws Error that names the unrestricted tables
+ * @throws Error with the unrestricted tables
  */
 export function inferQueryScope(
   query: RootOperationNode,
@@ -47,20 +50,18 @@ function missingMerchantMessage(tables: readonly string[]): string {
   return `A query does not restrict ${tables.join(' and ')} to one merchant. Compare the merchantId of each with the parameter merchantId (or with the merchantId of a restricted table; an insert takes it as the value), or build the query with acrossMerchants(…).`
 }
 
-/** Merchants' tables in a query, and those that are not restricted to one merchant. */
 type ScopeFindings = { readonly tables: Set<string>; readonly unscoped: Set<string> }
 
-/** Parts of one query: its tables by name or alias, its subqueries, and its raw SQL. */
 type QueryParts = {
   readonly names: Map<string, string>
   readonly subqueries: OperationNode[]
   readonly rawFragments: RawNode[]
 }
 
-/** Represents the parameter `merchantId` among the names of tables. */
+/** Stands for the parameter `merchantId` in sets of table names. */
 const merchantParam = ':merchantId'
 
-/** @param outerNames restricted names of the enclosing queries */
+/** @param outerNames tables of the enclosing queries that are restricted to the merchant */
 function analyzeQuery(query: OperationNode, outerNames: ReadonlySet<string>, findings: ScopeFindings): void {
   const parts: QueryParts = { names: new Map(), subqueries: [], rawFragments: [] }
   collectParts(query, parts, query)
@@ -87,7 +88,9 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
   } else for (const part of Object.values(node)) collectParts(part, parts, query)
 }
 
-/** Raw SQL is not parsed: it must bind the merchant, and compare `merchant_id` as often as it reads a merchant's table. */
+/**
+ * Raw SQL is not parsed. It must bind the merchant, and compare `merchant_id` at least once for each merchant's table.
+ */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
   const tables = merchantTablesIn(sql)
@@ -96,15 +99,17 @@ function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   for (const table of tables) recordTable(table, isScoped, findings)
 }
 
-/** Returns the merchants' tables that raw SQL reads. */
 export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-/** A table's name, unless it qualifies a column. */
+/** Matches a table's name, unless it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
-/** Names restricted to the merchant: those equal to the parameter, and transitively those equal to a restricted name. */
+/**
+ * Returns the names that are restricted to the merchant: those compared with the parameter and, transitively, those
+ * compared with a restricted name.
+ */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
   if (isMerchantInsert(query)) for (const name of parts.names.keys()) scoped.add(name)
@@ -116,7 +121,7 @@ function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: Read
   return scoped
 }
 
-/** If the first is restricted to the merchant, so is the second. */
+/** If the table `from` is restricted to the merchant, so is the table `to`. */
 type ScopeImplication = readonly [from: string, to: string]
 
 function scopeImplicationsIn(
@@ -127,7 +132,7 @@ function scopeImplicationsIn(
   for (const { joinType, table, on } of joins) {
     const inJoin = on ? equalityImplications(on.on, parts) : []
     if (joinType.endsWith('InnerJoin')) implications.push(...inJoin)
-    // A left join keeps all rows of the left side, so its condition restricts the joined table only.
+    // A left join keeps all rows of the left side, so its condition restricts only the joined table.
     if (joinType.endsWith('LeftJoin')) implications.push(...inJoin.filter(([, to]) => to === sourceName(table)))
   }
   return implications
@@ -144,7 +149,10 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
   )
 }
 
-/** The names whose `merchant_id` an operand is. An unqualified column can belong to one table only, so it counts for all. */
+/**
+ * Returns the tables whose `merchant_id` an operand refers to. An unqualified `merchant_id` counts for all tables of
+ * the query, because it is valid only if just one of them has it.
+ */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
   if (!ReferenceNode.is(operand) || !ColumnNode.is(operand.column)) return []
@@ -152,7 +160,7 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   return operand.table ? [tableName(operand.table)] : [...names.keys()]
 }
 
-/** Whether every row that a query inserts, or updates on conflict, belongs to the merchant in the parameter. */
+/** Returns whether every row that a query inserts, or updates on conflict, belongs to the merchant in the parameter. */
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
@@ -169,7 +177,6 @@ function isMerchantParam(value: unknown): boolean {
   return isPlaceholder(value) && value.placeholder === 'merchantId' && !value.isList
 }
 
-/** The name by which a query refers to a source: its alias, or else the table's name. */
 function sourceName(source: OperationNode): string | null {
   if (AliasNode.is(source)) return IdentifierNode.is(source.alias) ? source.alias.name : null
   return tableNameOf(source)

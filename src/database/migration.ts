@@ -5,25 +5,25 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** The data that it rewrites, shown to the operator who waits; absent if it is fast. */
+  /** The data that the migration rewrites, shown to the waiting operator; absent if it is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/** A statement of a migration. With `refusal` it is a select: if it finds a row, the migration fails with that message. */
+/**
+ * A statement of a migration. A statement with a `refusal` is a select: if it finds a row, the migration fails with
+ * that message.
+ */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** A foreign key of (merchant_id, `column`) to (merchant_id, id) of another table. */
+/** A foreign key from (merchant_id, `column`) to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
-/** Migrations that are about to run on an existing database. */
 export type PendingMigrations = {
-  /** The last migration that has run. */
   readonly latestApplied: string
   readonly names: readonly string[]
-  /** The data that they rewrite. */
   readonly rewrites: readonly string[]
-  /** Copies the database to a new file. @throws what `Database.backup` throws */
+  /** Copies the database to a new file. @throws like `Database.backup` */
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
@@ -42,19 +42,17 @@ export function findPendingMigrations(
   }
 }
 
-/** Returns an applied migration that this version does not have: a later version has migrated the database. */
+/** Returns an applied migration that this version lacks, because a later version has migrated the database. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => migration.name === name))
 }
 
-/** The columns of a row, by how they become JSON. */
 type JsonColumns = {
   readonly plain: readonly string[]
   readonly times: readonly string[]
   readonly json: readonly string[]
 }
 
-/** The parts of a migration that the engines write differently. */
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
@@ -62,36 +60,44 @@ export type MigrationDialect = {
   readonly json: RawBuilder<unknown>
   /** Converts a `timestamp` to milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** The JSON object of a row as the program reads it; `replaced` has other values for some columns. */
+  /** Converts a row to the JSON object that the program reads. `replaced` overrides the values of some columns. */
   readonly rowAsJson: (
     columns: JsonColumns,
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<unknown>
-  /** A statement in SQL. */
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
-  /** Completes a table whose rows are found through its indexes. */
+  /** Completes a table whose rows are found through indexes. */
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** Completes a table of narrow rows; SQLite stores them in the order of the primary key (WITHOUT ROWID). */
+  /** Completes a table with narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
-  /** A foreign key from a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column. */
+  /**
+   * Adds a foreign key from a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column
+   * for it.
+   */
   readonly referenceToText: <Table extends string, Column extends string>(
     table: CreateTableBuilder<Table, Column>,
     reference: { readonly name: string; readonly column: Column; readonly target: string },
   ) => CreateTableBuilder<Table, Column>
   /** Forbids updates and deletes of rows. */
   readonly appendOnly: (table: string) => readonly Compilable[]
-  /** Like `appendOnly`, except that `column` may be set once, from NULL. `others` are all other columns of the table. */
+  /**
+   * Like `appendOnly`, except that `column` can be set once, while it is NULL. `others` are all other columns of the
+   * table.
+   */
   readonly writeOnce: (
     table: string,
     columns: { readonly column: string; readonly others: readonly string[] },
   ) => readonly Compilable[]
-  /** Reverts `appendOnly`, for a migration that fills a new column of existing rows and then forbids changes again. */
+  /**
+   * Reverts `appendOnly`, so that a migration can fill a new column of existing rows before it calls `appendOnly`
+   * again.
+   */
   readonly dropAppendOnly: (table: string) => readonly Compilable[]
-  /** A view. On PostgreSQL the row-level security of its tables applies to its reader. */
+  /** Creates a view. On PostgreSQL, the row-level security of its tables applies to the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Replaces `table` by the table `by`, whose primary key is named `<by>_key`. Foreign keys of `referrers` refer to the new table,
-   * those of `removedReferrers` are dropped.
+   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. The foreign keys `referrers` then
+   * refer to the new table; `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,
@@ -104,8 +110,9 @@ export type MigrationDialect = {
   /** Aborts all migrations of the transaction with the message `refusal` if `select` finds a row. */
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * Sets SQLite's planner statistics: how many rows of a large table share the first column of an index, the first two, and so
-   * on. `byIndex` names indexes without their table, and `key` for the primary key. PostgreSQL collects its own.
+   * Sets SQLite's planner statistics for a large table: how many rows share the first column of an index, the first two
+   * columns, and so on. `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL
+   * collects its own statistics.
    */
   readonly setPlannerStatistics: (
     table: string,
@@ -113,23 +120,22 @@ export type MigrationDialect = {
   ) => readonly Compilable[]
 }
 
-/** An object of a database's schema. */
 export type SchemaObject = {
   /** For example `trigger`. */
   readonly kind: string
   readonly name: string
-  /** The table that it belongs to, if any. */
   readonly table: string | null
   /** For a foreign key, the table that it refers to. */
   readonly target?: string | null
   readonly definition: string
-  /** Whether an operator may add it without affecting the service. */
+  /** Whether an operator may add the object without affecting the service. */
   readonly isHarmless: boolean
 }
 
 /**
- * The result of comparing a database's schema with the one that the migrations create. `differences` may reject writes or let
- * history be changed, `notices` are harmless additions, and `unchecked` is the reason if the schema could not be compared.
+ * The result of comparing a database's schema with the schema of the migrations. `differences` can reject writes or
+ * allow changes to history, `notices` are harmless additions, and `unchecked` is the reason if the schemas were not
+ * compared.
  */
 export type SchemaCheck = {
   readonly differences: readonly string[]
@@ -151,7 +157,7 @@ export function compareSchemas(actual: readonly SchemaObject[], expected: readon
     const definition = expectedByName.get(objectName(object))?.definition
     return definition !== undefined && definition !== object.definition
   })
-  // The definition of a SQLite table includes its columns and foreign keys, which are compared one by one as well.
+  // A SQLite table's definition repeats its columns and foreign keys, which are compared individually.
   const differingTables = new Set([...missing, ...added, ...changed].filter(isPartOfTable).map(({ table }) => table))
   const reportedChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
   return {
@@ -171,7 +177,7 @@ function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, Sche
   return new Map(objects.map((object) => [objectName(object), object]))
 }
 
-/** Includes the table, because triggers of two tables may share a name. */
+/** Includes the table, because triggers of two tables can have the same name. */
 function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }

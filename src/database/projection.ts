@@ -11,11 +11,11 @@ import {
 } from 'kysely'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** Columns selected by a caller, sorted: equal sets of columns have the same `key`. */
+/** The columns that a caller selects, sorted, so that equal sets have the same `key`. */
 export type Projection = {
   readonly names: readonly string[]
   readonly key: string
-  /** A small cache of queries that were projected with this object. */
+  /** A small cache of the queries that were built with this projection. */
   readonly projectedQueries: Map<object, object>
 }
 
@@ -28,7 +28,10 @@ export function createProjection(columns: Iterable<string>): Projection {
   return { names, key: names.join(), projectedQueries: new Map() }
 }
 
-/** Returns a function that reads a column's value from a whole row or, with `columns`, from a projected one. It throws if the column was not selected. */
+/**
+ * Returns a function that reads a column from a whole row or, if `columns` is given, from a projected row. The function
+ * throws if the column was not selected.
+ */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]
   const index = columns.names.indexOf(name)
@@ -39,8 +42,8 @@ export function cellReader(columns: Projection | undefined, name: string): (row:
 }
 
 /**
- * Returns the query with only these columns, in their order. A compound query (UNION ALL) also selects the columns of its ORDER
- * BY at the end, because it can only be ordered by selected columns.
+ * Returns the query with only the projection's columns, in their order. A UNION ALL also selects its ORDER BY columns,
+ * at the end, because it can be ordered only by selected columns.
  */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
@@ -69,7 +72,6 @@ function orderByNames({ orderBy }: SelectQueryNode): string[] {
 
 const selectionsByNode = new WeakMap<SelectQueryNode, ReadonlyMap<string, SelectionNode>>()
 
-/** The selections of a query, by the names of the columns in its rows. */
 function selectionsByName(node: SelectQueryNode): ReadonlyMap<string, SelectionNode> {
   const cached = selectionsByNode.get(node)
   if (cached) return cached

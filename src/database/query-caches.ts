@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache'
 import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
-/** A cache by query. Permanent for queries from the code; a least-recently-used cache for projections, which callers choose. */
+/**
+ * A cache of statements by query. It is permanent for queries in the code, and least-recently-used for projections,
+ * whose columns callers choose.
+ */
 export type StatementCache<Statement> = {
   readonly get: (query: Query) => Statement | undefined
   readonly set: (query: Query, statement: Statement) => void
@@ -23,12 +26,12 @@ export function statementCache<Statement extends object>(maxProjections: number)
 /** Caches the results of shared queries (see `sharedQuery`) by their parameters. */
 export type SharedQueryCache<Result> = {
   readonly getOrRun: (query: Query, params: object, run: () => Result) => Result
-  /** Clears the cache if the query writes a table without merchants. */
+  /** Clears the cache if the query changes a table without merchants. */
   readonly clearIfChangedBy: (query: Query) => void
   readonly clear: () => void
 }
 
-/** Then the cache is cleared. There are a few results for each pair of assets and minute. */
+/** At this size the cache is cleared. It receives a few results per asset pair and minute. */
 const maxCachedResults = 200
 
 export function sharedQueryCache<Result>(): SharedQueryCache<Result> {

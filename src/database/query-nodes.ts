@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** Takes the place of the parameter `name` in a query's tree; `isList` for the right side of `in`. */
+/** Stands for a parameter in a query's tree. `isList` is true on the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {
@@ -22,16 +22,15 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** Follows a table in a FROM clause that must be scanned without its indexes; each engine compiles it differently. */
+/** Marks a table in a FROM clause that must be scanned without indexes. Each engine compiles the marker differently. */
 export const noIndexMarker = Symbol('no index')
 
-/** The name of a table, also of one with an alias; `null` for anything else, such as a subquery. */
+/** Returns the name of a table with or without an alias; `null` for anything else, such as a subquery. */
 export function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null
 }
 
-/** Returns the text and parameters of a fragment of raw SQL. */
 export function compileRaw(fragment: RawNode) {
   return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
 }
@@ -46,7 +45,10 @@ function conjunctsOf(condition: OperationNode): OperationNode[] {
   return AndNode.is(condition) ? [condition.left, condition.right].flatMap(conjunctsOf) : [condition]
 }
 
-/** Whether a condition has an `or` outside of parentheses: if it does, none of its other parts needs to hold. */
+/**
+ * Returns whether a condition has an `or` outside of parentheses. If so, it can be true although its other parts are
+ * false.
+ */
 function hasTopLevelOr(condition: OperationNode): boolean {
   if (!RawNode.is(condition)) return OrNode.is(condition)
   let { sql } = compileRaw(condition)

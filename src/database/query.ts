@@ -13,16 +13,18 @@ import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
 /**
- * A query, written with Kysely for both engines and built once: placeholders stand for the parameters, and values are bound when
- * it runs. So each engine prepares it once, and running it costs a third of building and preparing it for each request.
+ * A query that is built once, with Kysely, for both engines. Its parameters are placeholders, so each engine prepares
+ * it once and binds values when it runs.
  */
 export type Query = {
-  /** Unique among queries, and separately among projections: the index of its prepared statement in an engine. */
+  /**
+   * The index of the query's prepared statement in an engine: unique among queries, and separately among projections.
+   */
   readonly number: number
   readonly node: RootOperationNode
-  /** PostgreSQL sets row-level security by it. */
+  /** Determines PostgreSQL's settings for row-level security. */
   readonly scope: QueryScope
-  /** The selected columns: then rows are arrays of their values. `null` for a query for whole rows. */
+  /** The selected columns; rows are arrays of their values. `null` means whole rows. */
   readonly projection: Projection | null
   /** See `sharedQuery`. */
   readonly isShared: boolean
@@ -33,7 +35,7 @@ export type Query = {
 /** Runs queries. Rows are new objects with camelCase names. */
 export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
-  /** The customer to which `customerScope` restricts it. */
+  /** The customer to which `customerScope` restricts queries. */
   readonly customerId?: string
 }
 
@@ -43,11 +45,11 @@ declare const txBrand: unique symbol
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
- * Values that the operations of a batch change one after another, such as the latest number of a list: read once, kept in memory, and
- * stored once before COMMIT. An operation that fails does not change them.
+ * Values that the operations of a batch change one after another, such as the latest number of a list. Each is read
+ * once, kept in memory, and stored once before COMMIT. A failed operation does not change them.
  */
 export type DeferredValues = {
-  /** Reads the value of `name` with a row lock, before the operation knows whether it will change it. */
+  /** Reads the value of `name` with a row lock, before the operation knows whether it will change the value. */
   readonly lock: <Value>(name: string, read: DeferredUpdate<Value>['read']) => void
   /** Changes the value of `name` and returns the new value. */
   readonly update: <Value>(name: string, how: DeferredUpdate<Value>) => MaybePromise<Value>
@@ -63,16 +65,16 @@ export type DeferredUpdate<Value> = {
 /** A query for rows that selects no columns yet. */
 export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
 
-/** The parameters of a query. Inside `build` each is a placeholder. */
+/** The parameters of a query, which are placeholders inside `build`. */
 export type Params<Values extends object> = Values
 
-// This dialect only builds trees. Each engine compiles them itself.
+// This instance only builds query trees, which each engine compiles itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
 })
 
-/** The database of a dialect that only builds or compiles. */
+/** The database of a Kysely dialect that only builds or compiles queries. */
 export async function failToConnect(): Promise<never> {
   throw new Error('this dialect only builds queries: an engine runs them')
 }
@@ -83,7 +85,7 @@ export const updateTable = queryBuilder.updateTable.bind(queryBuilder)
 export const deleteFrom = queryBuilder.deleteFrom.bind(queryBuilder)
 export const withCte = queryBuilder.with.bind(queryBuilder)
 
-/** Runs a query for rows: whole ones, or the values of `columns`. */
+/** Runs a query for whole rows, or for the values of `columns`. */
 type ProjectableQuery<P, Result> = {
   (db: Reader, params: P, columns: Projection): MaybePromise<ProjectedRow[]>
   // TypeScript infers from the last overload.
@@ -96,7 +98,7 @@ export function query<P extends object, Result>(build: (params: P) => Compilable
     db.execute<never>(columns ? projectQuery(built, columns) : built, params)
 }
 
-/** A query for at most one row: `null` when there is none. */
+/** Builds a query for at most one row, `null` if there is none. */
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (db: Reader, params: P) => MaybePromise<Result | null> {
@@ -109,9 +111,9 @@ function firstRow<Row>(rows: readonly Row[]): Row | null {
 }
 
 /**
- * A query for data that all merchants share and operators seldom change, such as rates. In transactions the engine caches its
- * results by parameters: on SQLite until the data may have changed, on PostgreSQL until the transaction ends. Callers must not
- * mutate the rows.
+ * Builds a query for data that all merchants share and operators rarely change, such as rates. In transactions the
+ * results are cached by parameters: on SQLite until the data may have changed, on PostgreSQL until the transaction
+ * ends. Callers must not mutate the rows.
  */
 export function sharedQuery<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
@@ -121,12 +123,12 @@ export function sharedQuery<P extends object, Result>(
   return (db, params) => db.execute<Result>(built, params)
 }
 
-/** A query with optional `filters`: builds one statement for each set of filters in use. */
+/** Builds a query with optional `filters`: one statement for each combination of filters in use. */
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): ProjectableQuery<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
-  // Fails at startup if the query lacks its merchant; each variant is built on first use.
+  // Fails at startup if the query is not restricted to a merchant. Each variant is built at its first use.
   nodeAndScope(build(placeholders<P>(), () => false))
   const variants: Query[] = []
   return (db: Reader, params: object, columns?: Projection) => {
@@ -140,21 +142,21 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   }
 }
 
-/** A statement that writes, and returns the rows of its RETURNING clause. */
+/** Builds a statement that writes, and returns the rows of its RETURNING clause. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result[]> {
   return query(build)
 }
 
-/** A statement that writes at most one row and returns it; `null` if its condition did not hold. */
+/** Builds a statement that writes at most one row and returns it; `null` if its condition did not hold. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result | null> {
   return queryOne(build)
 }
 
-/** A statement that inserts one row, with a value for every column. */
+/** Builds an insert of one row, with a value for every column. */
 export function insertRow<Table extends TableName>(
   table: Table,
 ): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
@@ -165,9 +167,8 @@ export function insertRow<Table extends TableName>(
 }
 
 /**
- * Declares that a query reads or changes rows of all merchants, for operators. Any other query on a merchant's table must be
- * restricted to its parameter `merchantId`, or it does not build (`merchant-scope.ts`); on PostgreSQL row-level security
- * restricts it too.
+ * Declares that a query accesses rows of all merchants, for operators. Any other query on a merchant's table must be
+ * restricted to its parameter `merchantId`, or building it fails (`merchant-scope.ts`).
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossMerchants.add(built)
@@ -175,8 +176,8 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 }
 
 /**
- * Declares that a query reads rows of all customers of the merchant, also in customer scope. Only for queries that reveal nothing
- * but that a value is taken or that something has happened.
+ * Declares that a query reads rows of all of the merchant's customers, even in customer scope. It must reveal no more
+ * than that a value is taken or that an event has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossCustomers.add(built)
@@ -187,9 +188,9 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** Finds the merchant of a row by its id, for operators: one index lookup for each merchant. */
+/** Finds the merchant of a row by the row's id, for operators. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
-  // Kysely has types for one table.
+  // Kysely's types require a single table.
   const one = table as 'customers'
   return queryOne((p: Params<{ id: string }>) =>
     acrossMerchants(
@@ -202,7 +203,6 @@ export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'we
   )
 }
 
-/** Picks the parameters that columns of the same names are set to. */
 export function pickParams<P extends object, const Name extends keyof P>(
   params: P,
   names: readonly Name[],
@@ -210,7 +210,7 @@ export function pickParams<P extends object, const Name extends keyof P>(
   return Object.fromEntries(names.map((name) => [name, params[name]])) as Pick<P, Name>
 }
 
-/** The right side of `in` for a parameter that is an array. It may be empty. */
+/** Returns the right side of `in` for an array parameter, which may be empty. */
 export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
   return {
@@ -221,7 +221,9 @@ export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   }
 }
 
-/** A table in a FROM clause that is scanned without its indexes, for the audit: an index may be damaged. */
+/**
+ * Returns a table for a FROM clause that is scanned without indexes, for the audit, because an index may be damaged.
+ */
 export function scanTable(table: TableName): RawBuilder<unknown> {
   const marker: Expression<unknown> = {
     get expressionType() {
@@ -244,23 +246,21 @@ function buildQuery(built: Compilable<unknown>): Query {
   }
 }
 
-/** Returns a query with another tree. It returns the same columns, and takes the same parameters or more. */
+/** Returns the query with another tree, which must select the same columns and have at least the same parameters. */
 export function rewriteQuery(query: Query, node: RootOperationNode): Query {
   return { ...query, number: query.projection ? projectedQueryCount++ : queryCount++, node }
 }
 
-/** Projected queries, by query and columns. */
 const projectedQueries = new LRUCache<string, Query, () => Query>({
   max: 1_000,
   memoMethod: (_key, _stale, { context: create }) => create(),
 })
 
-/** Each projection keeps its latest queries, because computing the key of the cache costs more. */
+/** Each projection has its own small cache, because computing a key for `projectedQueries` costs more. */
 const maxQueriesPerProjection = 4
 
 let projectedQueryCount = 0
 
-/** Returns the query with only the columns of a projection. */
 function projectQuery(query: Query, columns: Projection): Query {
   const recent = columns.projectedQueries.get(query) as Query | undefined
   if (recent) return recent
@@ -283,12 +283,11 @@ function nodeAndScope(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'>
   return { node, scope: inferQueryScope(node, { isAcrossMerchants: queriesAcrossMerchants.has(built) }) }
 }
 
-/** Whether a statement has a RETURNING clause. */
 export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
 }
 
-/** The table whose rows a statement changes; `null` for a read, and for anything but one table. */
+/** Returns the table whose rows a statement changes; `null` for a read, or if it is not exactly one table. */
 export function changedTable({ node }: Query): TableName | null {
   const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
   const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
@@ -300,7 +299,7 @@ export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
 }
 
-/** The parameters while a query is built: reading any of them yields its placeholder. */
+/** Returns the parameters for building a query; reading a property yields its placeholder. */
 export function placeholders<P extends object>(): P {
   return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
 }

@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * Returns a read-only database for warm-up: it runs each query for real, but returns `count` stub rows instead of the result. All
- * ids of the first row are equal, so that it seems to refer to itself; those of the second are different.
+ * Returns a read-only database for warm-up. It runs each query, but returns `count` stub rows instead of the result.
+ * All ids in a row are equal, so that the row seems to refer to itself.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
@@ -14,7 +14,7 @@ export function stubDatabase(db: Database, count: number): Database {
   return {
     ...db,
     execute: (query, params) => {
-      // Stops a caller that pages through rows until there are no more.
+      // Stops a caller that reads pages until there are no more rows.
       if (++queries > maxStubQueries) throw new Error('too many queries on a stub database')
       return mapMaybe(db.execute(query, params), () =>
         rows.map((row) => (query.projection ? query.projection.names.map((name) => row[name]) : row)),
@@ -25,7 +25,7 @@ export function stubDatabase(db: Database, count: number): Database {
   }
 }
 
-/** More than a document within the limits needs. */
+/** More queries than any allowed GraphQL document needs. */
 const maxStubQueries = 200
 
 /** The id of a stub row, which no stored row has. */
@@ -35,13 +35,12 @@ export function stubId(number: number): string {
 
 type StubRow = Readonly<Record<string, unknown>>
 
-/** Creates a row with the columns of all tables. */
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // Where tables share the name of a column, an id wins: it leads to further queries.
+  // If tables share a column name, the id takes precedence, because it leads to further queries.
   const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
   const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
-  // Columns that queries compute.
+  // Adds columns that queries compute.
   return { ...Object.fromEntries(values), sequence: number, rowCount: 1, total: 1 }
 }
 

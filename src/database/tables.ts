@@ -2,11 +2,11 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Every table and column. Kysely's types, the columns of an insert, and the decoding of rows follow from it. The migrations
- * create the tables; a test compares both.
+ * Every table and column. Kysely's types, inserts and the decoding of rows are derived from this. The migrations create
+ * the tables; a test compares both.
  *
- * In a merchant's table `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the customer, or the
- * merchant for rows without a customer, so that one indexed equality serves both.
+ * In merchants' tables, `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the
+ * customer, or the merchant in rows without a customer, so that one index serves both.
  */
 export const tables = {
   installation: {
@@ -456,10 +456,9 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** An encrypted secret, and until when it signs; `null` for the newest one. */
+/** An encrypted secret, and the time until which it signs; `null` for the newest secret. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
-/** The kinds of all columns of tables and views, by their names in the database. */
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
   Object.entries({ ...tables, ...views }).map(([table, columns]) => [
     snakeCase(table),
@@ -467,7 +466,6 @@ export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string,
   ]),
 )
 
-/** Converts the name of a table or column to its name in the database. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
@@ -480,7 +478,6 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The tables as Kysely's types. */
 export type Tables = TableTypes<typeof tables>
 
 export type TableName = keyof Tables & string

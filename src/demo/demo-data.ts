@@ -102,7 +102,6 @@ export const customers = [
   },
 ]
 
-// Used by methods and payouts.
 const settlementAccount = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
 const adasAccount = { accountNumber: '0000014579', bankName: 'First Bank of Nigeria', bankCode: '011' }
 const thabosAccount = { accountNumber: '1002003004', bankName: 'Capitec Bank', bankCode: '470010' }

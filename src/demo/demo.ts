@@ -22,7 +22,10 @@ import { createContext, createService } from '../operations/context.ts'
 import { receiverPath } from '../server/rest/service-endpoints.ts'
 import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './demo-data.ts'
 
-/** The demo merchant's key, the same in every sandbox so that examples work when pasted. Live mode rejects it. */
+/**
+ * The demo merchant's API key. It is the same in every sandbox, so that examples work when pasted. Live mode rejects
+ * it.
+ */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
   id: 'de300000000000de',
@@ -31,9 +34,9 @@ export const demoKey: ApiKey = {
 export const demoApiKey = formatApiKey(demoKey)
 
 /**
- * Seeds an empty database with the demo merchant and a month of its history that ends now, by calling the operations.
+ * Seeds an empty database with the demo merchant and the last month of its history, by calling operations.
  *
- * @returns whether the demo exists; it is not created next to other merchants
+ * @returns whether the demo exists; it is not created if there are other merchants
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   let merchantId: string | null = null
@@ -52,20 +55,21 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // Created last, so that it is not sent the history. Without a key to encrypt its secret there is no endpoint.
+  // The endpoint is created last, so that it does not receive the history. There is none without a key to encrypt its
+  // secret.
   if (merchantId !== null && service.secrets !== noSecrets) {
     await createWebhookEndpoint(createContext(service, merchantId), sandboxReceiverEndpoint)
   }
   return hasDemo
 }
 
-/** Shows webhooks without a receiver of one's own. Until the service is started the port is the default one. */
+/** An endpoint that shows webhooks without another receiver. Its port is the default one until the service starts. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it received',
 }
 
-/** Updates the demo merchant's webhook endpoints at the sandbox itself to its current address, because PORT may have changed. */
+/** Updates the URLs of the demo's webhook endpoints, because PORT may have changed. */
 export async function pointDemoWebhooksTo(service: Service, origin: string): Promise<void> {
   const key = await apiKeyById(service.db, { id: demoKey.id })
   if (!key) return
@@ -85,7 +89,7 @@ function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
-/** Starts thirty days ago and advances by five hours at each read, up to now. */
+/** Returns a clock that starts thirty days ago and advances by five hours at each read. */
 function lastMonthClock(now: number): () => number {
   const step = 5 * 60 * 60 * 1000
   let at = now - 30 * 24 * 60 * 60 * 1000
@@ -122,7 +126,7 @@ async function seedHistory(context: Context): Promise<void> {
     const { result } = await createPayout(context, { ...payout, customerId: customerIdOf(owner) })
     for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
   }
-  // Closed last, because nothing can be created for a closed customer.
+  // Customers are closed last, because nothing can be created for a closed customer.
   for (const { name, isClosed } of customers) {
     if (isClosed) await closeCustomer(context, { customerId: customerIdOf(name) ?? '' })
   }

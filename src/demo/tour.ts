@@ -11,10 +11,11 @@ import type { GraphiqlTab } from '../server/pages/graphiql.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 
 /**
- * Returns the tabs of GraphiQL for the demo merchant, one per file of `tour/`: a story in order, whose steps can all be repeated. The
- * last steps refer to the payout of tab 6 by its key, because its id is unknown when the page is rendered.
+ * Returns GraphiQL's tabs for the demo merchant, one per file of `tour/`. The tabs are steps in order, and each can be
+ * repeated. Later steps refer to the payout of tab 6 by its idempotency key, because its id is unknown when the page is
+ * rendered.
  *
- * Ids are those of the oldest objects, so the inputs of the tour, and with them its idempotency keys, stay valid after restarts.
+ * The ids are those of the oldest objects, so the tour's inputs and idempotency keys stay valid after restarts.
  */
 export async function tourTabs(service: Service): Promise<readonly GraphiqlTab[]> {
   const ids = await findDemoIds(service)
@@ -72,7 +73,7 @@ function oldestOwnedBy(customerId: string | undefined) {
   return { owner: customerId === undefined ? ('any' as const) : { customerId }, last: 1 }
 }
 
-/** Returns an empty id if all were deleted; the tab then reports that the object is missing. */
+/** Returns an empty id if there is no item. The tab then reports that the object is missing. */
 function firstIdOf({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
   return item?.id ?? ''
 }
@@ -94,7 +95,6 @@ function depositInput({ adasWallet }: DemoIds) {
   return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
 }
 
-/** The idempotency key of the tour's payout, which later tabs refer to. */
 const payoutKey = 'tour: first payout'
 
 function payoutInput({ ada, adasBank }: DemoIds) {

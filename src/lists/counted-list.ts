@@ -5,29 +5,28 @@ import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
- * A list with maintained counts: rows may be deleted, and still its length and any page are found without counting or skipping
- * rows.
+ * Identifies a list with maintained counts. Its length and any page are found without counting or skipping rows,
+ * although rows can be deleted.
  *
- * Each row has a sequence number. `list_counts` has the number of a list's rows in each block of 32 sequence numbers, of 32², of
- * 32³, and in total. The row at an offset from the newest is found by skipping whole blocks, the largest first: that reads a few
- * hundred narrow rows of a list of a million, where OFFSET would read them all.
+ * `list_counts` stores how many rows a list has in each block of 32, 32² and 32³ sequence numbers, and in total. The
+ * start of a page is found by skipping whole blocks, the largest first.
  */
 export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
-/** The largest first; `wholeListBlockSize` denotes the single block that holds the whole list. */
+/** The sizes of blocks, largest first. The size `wholeListBlockSize` means one block for the whole list. */
 export const blockSizes = [32_768, 1_024, 32]
 export const wholeListBlockSize = 0
 
 /** Sequence numbers fit in 31 bits. */
 const maxBlock = 2_147_483_647
 
-/** Blocks that one query reads: the block in question is rarely further from the nearer end. */
+/** How many blocks one query reads, from the nearer end of the range. */
 const blockBatchSize = 8
 
-/** The start of a page: at or below this sequence number, after skipping `skip` (fewer than 32) rows of the list. */
+/** The start of a page: the first row at or below `fromSequence` after skipping `skip` rows (fewer than 32). */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
-/** Adds a row to (`change` 1) or removes it from (-1) the counts of each list. */
+/** Adds `change` (1 for a new row, -1 for a deleted one) to the counts of each list. */
 export async function updateListCounts(
   tx: Tx,
   { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
@@ -42,7 +41,7 @@ export function readListCount(db: Reader, { merchantId, list }: CountedListKey):
   )
 }
 
-/** Finds the start of the page after the `offset` newest of `total` rows; `null` beyond the end. */
+/** Finds the start of the page after the newest `offset` rows; returns `null` if there are no further rows. */
 export async function findPageStart(
   db: Reader,
   { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
@@ -62,12 +61,12 @@ export async function findPageStart(
   return { fromSequence, skip }
 }
 
-/** Adjacent blocks of one size that together hold `rowCount` rows of the list. */
+/** Adjacent blocks of one size, which together contain `rowCount` rows of the list. */
 type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
-/** Finds the block with the row after the `skip` newest of the range, from the nearer end. */
+/** Finds the block with the row that follows the newest `skip` rows of the range. Searches from the nearer end. */
 async function findBlock(
   db: Reader,
   { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
@@ -90,7 +89,7 @@ async function findBlock(
   return null
 }
 
-/** Adds to the block of each size that contains a sequence number. The division is one of integers. */
+/** Adds to the count of each block that contains a sequence number. The division is an integer division. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(
@@ -136,9 +135,9 @@ function selectBlocks(p: BlockRangeParams) {
 }
 
 /**
- * Returns the number of rows by parent id; a parent whose list never had a row is missing.
+ * Returns row counts by parent id, without parents whose list never had a row.
  *
- * @param parents ids by the name of the parent's list
+ * @param parents maps the name of each parent's list to the parent's id
  */
 export async function readCountsByParent(
   db: Reader,

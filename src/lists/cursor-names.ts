@@ -5,18 +5,18 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Identifies a list in its cursors. Clients may still hold cursors of an earlier version, which have `previousName`. */
+/** Identifies a list in cursors. Cursors from an earlier version have `previousName`, and are still accepted. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * How an earlier version named a list in cursors, before the name was derived from conditions: the members that each filter of that
- * time added to the name. With a filter that is missing here such cursors are rejected, so new filters are never added.
+ * The members that an earlier version added to a list's name in cursors, by filter. A request with any other filter
+ * accepts no cursors of that version, so newer filters are never listed here.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
-/** What a request selects of a list: its filters, the conditions derived from them, and its times. */
+/** The part of a list that a request selects: filters, the conditions derived from them, and a time range. */
 export type ListCriteria = {
   readonly filters: Readonly<Record<string, unknown>>
   readonly conditions: ConditionValues<string> | null
@@ -30,8 +30,8 @@ type CursorSource = {
 }
 
 /**
- * Names a list by its merchant, the conditions of its queries and its times: lists with the same name have the same rows. A list
- * that is known to be empty is named by its filters, so it accepts no cursor of another list.
+ * Names a list by its merchant, conditions and time range, so that lists with the same name have the same rows. The
+ * name of a list that is known to be empty contains its filters instead, so it accepts no cursor of another list.
  */
 export function cursorNames(
   list: CursorSource,
@@ -51,7 +51,7 @@ export function cursorNames(
   return { name: nameWith(Object.fromEntries(inOrder)), previousName: previous && nameWith(previous) }
 }
 
-/** Returns the members of the previous name; `null` if the list or one of the filters had none. */
+/** Returns the members of the previous name, or `null` if the earlier version lacked the list or one of the filters. */
 function previousMembers(
   { previousCursors }: CursorSource,
   filters: ListCriteria['filters'],

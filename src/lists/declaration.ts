@@ -10,10 +10,9 @@ import type { MaintainedTotals } from './totals.ts'
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
 /**
- * Declares a list of a merchant's rows: their source, filters and maintained totals.
+ * The declaration of a merchant's list: the source of its rows, its filters and its maintained totals.
  *
- * Everything else derives from it: pages, slices (also of many parents in one query), totals, the filter fields of both APIs, the
- * recount of the audit, and the tests of its queries.
+ * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from it.
  */
 export type ListDeclaration<
   Table extends TableName,
@@ -27,25 +26,26 @@ export type ListDeclaration<
   MaintainedTotals<NoInfer<Name>> & {
     /** The name in cursors and maintained counts. */
     readonly name: string
-    /** What messages call a row, with a capital letter. */
+    /** The name of a row in messages, capitalized. */
     readonly noun: string
     readonly filters: Fields
     /**
-     * Derives conditions from filters, unless each filter is the condition of its name; `null` if no row can match. For many
-     * parents it runs for the first only, so a parent must not affect any condition but its own.
+     * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
+     * the same name. For several parents it runs once, with the first parent, so a parent may affect only its own
+     * condition.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** The condition that selects one customer's rows, which always applies to a caller that acts as a customer. */
+    /** The condition that selects one customer's rows. It always applies if the caller acts as a customer. */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
-    /** Parents whose lists are read many at a time, each with its filter and the condition that the filter becomes. */
+    /** Parents whose lists can be read together, each with its filter and the condition derived from the filter. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
     /** The default of `limit`. */
     readonly pageSize?: number
-    /** The columns of a page's rows, if not all. */
+    /** The columns of a page's rows; all by default. */
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]
   }
 
@@ -60,7 +60,7 @@ type ParentField<Fields extends FilterFields, Name extends string> = {
   }
 }[keyof Fields]
 
-/** A declared list without its type parameters: conditions and filters are values by name. */
+/** A declared list without type parameters; conditions and filters are accessed by name. */
 export type DeclaredList = MaintainedTotals<string> &
   Pick<
     ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>,

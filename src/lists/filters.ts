@@ -3,8 +3,8 @@ import { parseUuid } from '../core/ids-and-clock.ts'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * A filter of a list, with the description that both APIs show. `rest` overrides its name (by default the same in snake case) and
- * description in REST; `null` if REST does not have it.
+ * A filter of a list, with its description in both APIs. `rest` overrides its REST name (by default the name in snake
+ * case) and REST description; `null` omits it from REST.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
@@ -14,14 +14,17 @@ export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends
   readonly rest: RestOverrides | null
 }
 
-/** The type of a filter: an owner, text, the id of a kind of node, or a list of values. */
+/** The type of a filter: an owner, a text, the id of a node of one type, or one of several values. */
 export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
 
 type RestOverrides = { readonly name?: string; readonly description?: string }
 
 export type FilterFields = Readonly<Record<string, FilterField>>
 
-/** Filters by owner: any, the merchant itself, or one customer (ruling 18). The error of pages uses the words of REST. */
+/**
+ * Filters by owner: any, the merchant itself, or one customer (ruling 18). Pages have their own error message, because
+ * REST specifies owners differently.
+ */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
   ...createFilter('owner', ownerFilter(), { description, rest }),
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
@@ -34,7 +37,7 @@ export const filterByEnum = <const Values extends readonly string[]>(
   rest: RestOverrides | null = {},
 ) => createFilter(values, optionalOneOf(values), { description, rest })
 
-/** Filters by one of a list of values; REST accepts any text, and an unknown value matches nothing (ruling 19). */
+/** Filters by one of a list of values. REST accepts any text, and an unknown value matches nothing (ruling 19). */
 export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -44,7 +47,7 @@ export const filterByLenientEnum = <const Values extends readonly string[]>(
   pageSchema: optionalText().transform((text) => normalizeCase(values, text)),
 })
 
-/** Filters by a text; an unknown one matches nothing. */
+/** Filters by a text; an unknown text matches nothing. */
 export const filterByText = (description: string, rest: RestOverrides | null = {}) =>
   createFilter('text', optionalText(), { description, rest })
 
@@ -66,7 +69,7 @@ export type FilterValues<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']>
 }
 
-/** Returns the filter fields of a list's input: of slices from `schema`, of pages from `pageSchema`. */
+/** Returns the schemas of a list's filters: `schema` for slices, `pageSchema` for pages. */
 export function filterSchemas<Fields extends FilterFields, Which extends 'schema' | 'pageSchema'>(
   filters: Fields,
   which: Which,
@@ -75,10 +78,9 @@ export function filterSchemas<Fields extends FilterFields, Which extends 'schema
   return Object.fromEntries(fields) as { readonly [Field in keyof Fields]: Fields[Field][Which] }
 }
 
-/** Any owner, the merchant itself, or one customer (ruling 18). */
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
-/** An `OwnerFilter` that may be absent or null, both of which mean `any`; `message` reports an invalid customer id. */
+/** An `OwnerFilter`; absent and null mean `any`. `message` is the error for an invalid customer id. */
 const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
@@ -92,7 +94,7 @@ const ownerFilter = (message = 'must name a customer by its UUID') =>
 
 const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
 
-/** Returns the `ownerId` of the rows of an owner; `undefined` for any owner. */
+/** Returns the `ownerId` of an owner's rows, or `undefined` for any owner. */
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
   if (owner === 'merchant') return merchantId

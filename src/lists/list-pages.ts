@@ -9,7 +9,6 @@ import { createdBounds, findSpan, fullSpan, hasTimeBounds, isEmptySpan } from '.
 import type { TotalReader } from './totals.ts'
 import { countedListName, maxCountedRows, totalReaderFor } from './totals.ts'
 
-/** A parsed request for a page: times, page number, and the list's filters. */
 type ListPageRequest = CreatedRange & PageParams
 
 type PageParams = { readonly page: number; readonly limit: number }
@@ -20,14 +19,14 @@ type PageCriteria = {
   readonly created: CreatedRange
 }
 
-/** The start of a page: the newest rows below a sequence number, after skipping some of them. */
+/** The start of a page: the newest row below a sequence number, after skipping `skip` rows. */
 type PageOffset = { readonly below: number; readonly skip: number }
 
 /**
- * Reads a page, newest first; total and rows are of one snapshot.
+ * Reads a page, newest first. The total and the rows come from one snapshot.
  *
- * In a list with a gapless sequence or maintained counts any page is found without reading the ones before it. Any other list ends
- * after `maxCountedRows` rows: no more are counted for the total or skipped for a page.
+ * If the list has a gapless sequence or maintained counts, any page is found without reading earlier pages. Otherwise
+ * the list ends after `maxCountedRows` rows, which limits how many rows a request counts or skips.
  */
 export async function readPage(
   list: DeclaredList,
@@ -67,7 +66,7 @@ function readPageWithMaintainedTotal(
   })
 }
 
-/** Computes the start from a gapless sequence, or finds it with the maintained counts. */
+/** Finds the start of a page by maintained counts, or else computes it from the gapless sequence. */
 async function findPageOffset(
   list: DeclaredList,
   read: Reader,
@@ -94,7 +93,7 @@ async function readPageWithCountedTotal(
   const isWithinLimit = skip > 0 && skip < maxCountedRows
   const first = isWithinLimit ? await queries.sequenceAfter(read, { ...params, ...span, skip }) : null
   if (skip > 0 && first === null) return { items: [], total: await countBelow(span.below, maxCountedRows), page, limit }
-  // The skipped rows need no count.
+  // The skipped rows need no count, because their number is known.
   const below = first === null ? span.below : first + 1
   const rest = maxCountedRows - skip
   const [items, countedRest] = await Promise.all([
@@ -104,7 +103,6 @@ async function readPageWithCountedTotal(
   return { items, total: skip + countedRest, page, limit }
 }
 
-/** One page of a list, with the total of the whole list in the same snapshot. */
 export type Page<Item> = {
   readonly items: readonly Item[]
   readonly total: number

@@ -7,45 +7,43 @@ import type { Reader, RowsQuery } from '../database/query.ts'
 import { listParam, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
-/** Such as `wallets.currency`. */
+/** A column with its table, such as `wallets.currency`. */
 export type QualifiedColumn = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
 /** A condition on rows: a column compared with a parameter, with NULL, or with a constant `value`. */
 export type ListCondition = {
   readonly column: QualifiedColumn
   readonly operator?: '=' | 'in' | 'not in' | 'is null'
-  /** A literal in the query's text, so that a partial index can serve it. */
+  /** Constants that are part of the SQL text, so that a partial index can serve the query. */
   readonly value?: readonly string[]
-  /** The sequence column of lists with this condition, if they are not ordered by the merchant's sequence. */
+  /** The column that orders lists with this condition, if it differs from the list's own `order`. */
   readonly order?: QualifiedColumn
-  /** The table of parents, if the column is the id of a parent that has a list. */
+  /** The parents' table, if the column is the id of a parent that has a list. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }
 
-/** The source of a list's rows, with their order and conditions. */
 export type RowSource<Table extends TableName, Joined extends TableName, Row, Name extends string> = {
   readonly table: Table
-  /** Joins further tables whose columns are selected or in conditions. */
+  /** Joins other tables whose columns the list selects or filters by. */
   readonly joins?: (rows: RowsQuery<Table>) => RowsQuery<Joined>
-  /** Selects whole rows. */
   readonly select: (rows: RowsQuery<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
   /** The column with the sequence number, in order of creation. */
   readonly order: QualifiedColumn
   readonly createdAt: QualifiedColumn
   readonly conditions: { readonly [Each in Name]: ListCondition }
   /**
-   * Leading columns of one index, in its order and followed by the sequence number, each by its condition and with all values
-   * that it can have. A list that is filtered by some of these conditions only is a UNION ALL of index ranges: one for each
-   * combination of values of the others, so there should be few.
+   * Conditions on the leading columns of one index, in index order, with all possible values of each column. The next
+   * column of the index is the sequence number. If a request has only some of these conditions, its query is a UNION
+   * ALL of one index range for each combination of the other columns' values, so these should have few values.
    */
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
-/** Parameters of conditions, by name; a condition without a value does not apply. */
+/** The values of conditions, by name. A condition without a value does not apply. */
 export type ConditionValues<Name extends string> = { readonly [Each in Name]?: unknown }
 
-/** A range of sequence numbers (both exclusive) and times, and how many rows to take from which end. */
+/** A `SequenceRange` (see slice.ts) with times and an offset. */
 type RowRange = {
   readonly above: number
   readonly below: number
@@ -54,7 +52,6 @@ type RowRange = {
   readonly skip?: number | undefined
 } & CreatedBounds
 
-/** From `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export type CreatedBounds = { readonly createdFrom?: string | undefined; readonly createdBefore?: string | undefined }
 
 type ParentRowRange = Pick<RowRange, 'limit' | 'isAscending'> &
@@ -67,30 +64,30 @@ type ConditionParams = { readonly merchantId: string } & ConditionValues<string>
 /** Reads whole rows, or the values of a projection. */
 type ListRowsQuery<Values> = (db: Reader, params: Values, columns?: Projection) => MaybePromise<object[]>
 
-/** The queries of a list: each has one prepared statement for every set of conditions in use. */
+/** The queries of a list. Each prepares one statement for each combination of conditions in use. */
 export type ListQueries = {
-  /** Newest first unless `isAscending`. */
+  /** Reads rows, newest first unless `isAscending`. */
   readonly rows: ListRowsQuery<ConditionParams & RowRange>
-  /** `rows` with the columns of pages. */
+  /** Like `rows`, but with the columns of pages. */
   readonly rowsOfPages: ListRowsQuery<ConditionParams & RowRange>
   /** Counts up to `limit` rows of a range. */
   readonly count: (db: Reader, params: ConditionParams & RowRange) => MaybePromise<number>
-  /** Returns the sequence number of the row after the `skip` newest of a range. */
+  /** Returns the sequence number of the row that follows the newest `skip` rows of a range. */
   readonly sequenceAfter: (db: Reader, params: ConditionParams & Omit<RowRange, 'limit'>) => MaybePromise<number | null>
-  /** Finds the row at or below a sequence number. */
+  /** Finds the newest row at or below a sequence number. */
   readonly markAt: (
     db: Reader,
     params: ConditionParams & { readonly fromSequence: number },
   ) => MaybePromise<SequenceMark | null>
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
-  /** In any order. */
+  /** Returns rows in any order. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Queries for the lists of many parents, by the condition on the parent. */
+  /** Queries for several parents' lists, by the condition on the parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Up to `limit` rows from one end of each parent's list, in any order. */
+  /** Reads up to `limit` rows from one end of each parent's list, in any order. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
   /** Counts up to `limit` rows of each parent's list. */
   readonly counts: (
@@ -99,7 +96,7 @@ type ParentQueries = {
   ) => MaybePromise<{ id: string; total: number }[]>
 }
 
-// Conditions are values by name, so the queries built from them are untyped. Declarations are typed, and tests compile every query.
+// Conditions are accessed by name, so these queries are untyped. Declarations are typed, and tests compile every query.
 type UntypedRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 type UntypedSource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
   readonly joins?: (rows: never) => unknown
@@ -129,7 +126,7 @@ export function buildListQueries(source: UntypedSource): ListQueries {
 
 type ListQueryParts = ReturnType<typeof buildQueryParts>
 
-/** Returns the sequence column of a list with some conditions: that of the condition on its owner or parent, or the list's own. */
+/** Returns the sequence column for the given conditions: the `order` of one of them, or else the list's. */
 export function sequenceColumn(
   { order, conditions }: Pick<UntypedSource, 'order' | 'conditions'>,
   isGiven: (condition: string) => boolean,
@@ -146,7 +143,6 @@ function selectFromUntyped(source: unknown): UntypedRows {
   return selectFrom(source as never) as unknown as UntypedRows
 }
 
-/** Returns what all queries of a list share. */
 function buildQueryParts({
   table,
   order,
@@ -180,7 +176,10 @@ function buildQueryParts({
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isJoined) ? join(rows) : rows
     },
     orderOf: (has: HasFilter) => sequenceColumn({ order, conditions }, has),
-    /** Returns the index ranges to merge (see `mergedBy`), each as the values of its columns; one without values if it does not apply. */
+    /**
+     * Returns the index ranges to merge (see `mergedBy`), each as values of columns. If no merge is needed, returns one
+     * range without values.
+     */
     rangesOf: (has: HasFilter): readonly ColumnValues[] => {
       const applied = names.filter(has)
       if (applied.length === 0 || !applied.every((name) => name in mergedBy)) return [[]]
@@ -213,14 +212,14 @@ function buildQueryParts({
 function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, parts: ListQueryParts) {
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
-  /** Selects a range; if it is merged from index ranges, their rows are in no order yet. */
+  /** Selects the rows of a range. If index ranges are merged, the rows are unordered. */
   const inRange = (rows: UntypedRows, p: ListQueryParams, has: HasFilter) => {
     const range = filtered(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
     return rangesOf(has)
       .map((values) => values.reduce((each, [column, value]) => each.where(column, '=', value), range))
       .reduce((merged, each) => merged.unionAll(each))
   }
-  // A UNION ALL has only the selected columns, without their table.
+  // The columns of a UNION ALL have no table.
   const orderColumn = (has: HasFilter) => (rangesOf(has).length > 1 ? unqualifiedName(orderOf(has)) : orderOf(has))
 
   const buildRowsQuery = (selected: (rows: UntypedRows, has: HasFilter) => UntypedRows) =>
@@ -228,7 +227,7 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
       const range = inRange(selected(allRows(), has), p, has)
         .orderBy(orderColumn(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
-      // Only if needed: PostgreSQL assumes that an unknown OFFSET is large, and then prefers to sort.
+      // Added only if needed, because PostgreSQL assumes that an unknown OFFSET is large, and then sorts.
       return has('skip') ? range.offset(p.skip) : range
     })
   const rows = buildRowsQuery(whole)
@@ -244,7 +243,7 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
   const byId = query([], (p) => merchantRows(p).where(`${table}.id`, '=', p.id))
   const byIds = query([], (p) => merchantRows(p).where(`${table}.id`, 'in', listParam(p.ids)))
-  // Only the conditions that decide the sequence column matter here.
+  // Only the conditions that determine the sequence column matter here.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
     (p, has) =>
@@ -267,12 +266,15 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
   }
 }
 
-/** Builds queries for the lists of many parents. A CTE first finds the last row of each slice, so no other rows are read. */
+/**
+ * Builds the queries for several parents' lists. A CTE first finds the last row of each slice, so no further rows are
+ * read.
+ */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition
   const names = filters.filter((name) => name !== parent)
-  // The parent is joined here, not a parameter.
+  // The parent is joined instead of bound as a parameter.
   const exceptParent = (has: HasFilter) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const parentRows = (p: ListQueryParams, has: HasFilter) =>

@@ -14,13 +14,12 @@ import type { CreatedRange, SequenceSpan } from './time-range.ts'
 import { createdBounds, findSpan, hasTimeBounds, intersectSpans, isEmptySpan } from './time-range.ts'
 import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
-/** A parsed request for a slice: times, `first` or `last`, cursors, and the list's filters. */
 export type ListSliceRequest = CreatedRange & SliceRequest
 
 /**
  * Reads a slice of a declared list: whole rows, or the values of a projection.
  *
- * @param knownSpan sequence numbers of the request's times, if the caller has computed them; rows outside are left out
+ * @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times
  */
 export function readListSlice(
   list: DeclaredList,
@@ -48,8 +47,8 @@ type SliceCriteria = {
 }
 
 /**
- * Creates the source of `readSlice`. Its total is the maintained one if there is one and no time range; otherwise it counts up to
- * `maxCountedRows` rows, and `null` means more.
+ * Creates the source of `readSlice`. If the list has a maintained total and the request has no time range, this is the
+ * total. Otherwise at most `maxCountedRows` rows are counted, and `null` means that there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -84,7 +83,6 @@ function createSequencedList(
   }
 }
 
-/** Returns a reader of a row's sequence number. */
 function createSequenceReader(
   list: DeclaredList,
   conditions: ConditionValues<string>,
@@ -95,12 +93,12 @@ function createSequenceReader(
   ) => number
 }
 
-/** Returns all columns that may have the sequence number, depending on conditions. */
+/** Returns all columns that can be the sequence column, depending on conditions. */
 export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
   return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(unqualifiedName)
 }
 
-/** Returns the columns with a row's parent and its sequence number in the parent's list. */
+/** Returns the columns with a row's parent and with its sequence number in the parent's list. */
 export function parentColumns(list: DeclaredList, condition: string): string[] {
   const { column } = list.conditions[condition] as ListCondition
   return [column, sequenceColumn(list, (name) => name === condition)].map(unqualifiedName)
@@ -110,7 +108,7 @@ function totalWithinLimit(counted: number): number | null {
   return counted > maxCountedRows ? null : counted
 }
 
-/** The filter that selects a parent's list, its value for a parent's id, and the condition that it becomes. */
+/** The filter that selects a parent's list, its value for a parent's id, and the condition derived from it. */
 export type ParentFilter = {
   readonly field: string
   readonly toFilterValue: (id: string) => unknown
@@ -118,9 +116,9 @@ export type ParentFilter = {
 }
 
 /**
- * Creates a parser of requests for a slice; with a `parent`, requests have no filter by it.
+ * Creates a parser of slice requests. With a `parent`, requests have no filter by that parent.
  *
- * @throws DomainError INVALID_INPUT from the parser
+ * @throws (the parser) DomainError INVALID_INPUT
  */
 export function createSliceParser(
   SliceInput: z.ZodObject,
@@ -134,7 +132,10 @@ export function createSliceParser(
   }
 }
 
-/** Creates a reader of the same slice of each parent's list, with as many queries as one list takes unless there are cursors. */
+/**
+ * Creates a reader of the same slice of each parent's list. It needs no more queries than for one list, unless the
+ * request has cursors.
+ */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent
   const parseRequest = createSliceParser(SliceInput, parent)
@@ -163,7 +164,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions of the first parent's list; those of the others differ in the parent only. */
+  /** The conditions of the first parent's list. Other parents differ only in the condition on the parent. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

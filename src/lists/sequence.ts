@@ -5,7 +5,6 @@ import type { Params, Tx } from '../database/query.ts'
 import { insertInto, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 
-/** Names of the tables with a column, in snake case. */
 type TableWith<Column extends string> = {
   [Table in TableName]: Column extends keyof (typeof tables)[Table] ? SnakeCase<Table> : never
 }[TableName]
@@ -19,7 +18,7 @@ export type NumberedList = Exclude<
 /** Lists whose rows are also numbered per owner. */
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/** A merchant's other gapless sequences; those of an owner end in its id. */
+/** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
 export type SequenceName =
   | 'events'
   | `${OwnerNumberedList}:${string}`
@@ -38,15 +37,15 @@ export type NewRowFields = {
   readonly updatedAt: string
 }
 
-/** Takes the next number of a gapless sequence: a rollback returns it. */
+/** Takes the next number of a gapless sequence. A rollback releases the number. */
 export async function takeSequenceNumber(tx: Tx, merchantId: string, name: SequenceName): Promise<number> {
   const { latest } = await advanceSequence(tx, { merchantId, name }, (end) => ({ ...end, latest: end.latest + 1 }))
   return latest
 }
 
 /**
- * Assigns the next row of a list its number and time together, so that ordering by time and id equals ordering by number (ruling
- * 17), also if clocks of processes differ or a clock was set back: then the row gets the latest time of the list.
+ * Assigns a new row its number and time together, so that sorting by time and id gives the order of the numbers
+ * (ruling 17). If the clocks of processes differ or a clock was set back, the row gets the latest time of the list.
  */
 export function newRowFields(
   tx: Tx,
@@ -62,13 +61,17 @@ export function newRowFields(
   })
 }
 
-/** `newRowFields` with a number per owner, taken concurrently: on PostgreSQL each wait is a round trip. */
+/**
+ * Like `newRowFields`, but also takes a number per owner. Both are taken concurrently, because each is a round trip on
+ * PostgreSQL.
+ */
 export async function newRowFieldsOfOwner(
   tx: Tx,
   numbering: NumberingContext,
   { ownerId, name }: { ownerId: string; name: OwnerNumberedList },
 ): Promise<NewRowFields & { readonly ownerSequence: number }> {
-  // The merchant's sequence first: its lock serializes writers, so the rows of an owner have the same order as the merchant's.
+  // The merchant's sequence is locked first. Its lock serializes writers, so an owner's rows have the same order as the
+  // merchant's.
   const [row, ownerSequence] = await allOrFirstError([
     newRowFields(tx, numbering, name),
     takeSequenceNumber(tx, numbering.merchantId, `${name}:${ownerId}`),
@@ -81,7 +84,10 @@ type SequenceState = Pick<RowOf<'sequences'>, 'latest' | 'latestTime' | 'latestI
 
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null }
 
-/** Uses the next millisecond early only if the id, of another process, would not sort after the latest. */
+/**
+ * Returns the state after a new row. A row that is not later than the latest one gets the latest time, plus 1 ms if its
+ * id would not sort after the latest id.
+ */
 function advanceState(
   { latest, latestTime, latestId }: SequenceState,
   { id, time }: { id: string; time: bigint },
@@ -95,8 +101,8 @@ function advanceState(
 }
 
 /**
- * Locks a list's sequence for a transaction that will insert a row, before its other locks: a transaction that waits here holds no
- * lock that the owner of this one may need.
+ * Locks a list's sequence before a transaction takes its other locks. This avoids deadlocks: a transaction that waits
+ * for this lock holds no other.
  */
 export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): void {
   const sequence = { merchantId, name }
@@ -129,9 +135,7 @@ async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<Sequen
   return (await lockState(tx, sequence)) ?? initialState
 }
 
-/**
- * Creates the sequence of a new merchant's list, because only an existing row can be locked first.
- */
+/** Creates the sequence of a new merchant's list, so that transactions can lock its row first. */
 export async function createSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
   await insertSequence(tx, { merchantId, name, ...initialState })
 }
@@ -157,7 +161,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** Reads the latest number, `null` before the first; the total of a list whose rows are never deleted. */
+/** Reads the latest number, `null` if there is none. If rows are never deleted, it is the total of the list. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

@@ -9,20 +9,23 @@ export const maxSliceSize = 100
 export const defaultSliceSize = 20
 
 /**
- * Part of a list, newest first: the source of a connection.
+ * Part of a list, newest first, for a GraphQL connection.
  *
- * `total` counts when it is called; `null` means too many rows to count in one request.
+ * `total` counts rows when it is called; `null` means too many to count in one request.
  */
 export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** Returns the cursor of an item, which only this list accepts. */
+  /** Returns the cursor of an item. Only this list accepts the cursor. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }
 
-/** A range of sequence numbers (both exclusive), and how many rows to take from which end. */
+/**
+ * A range of sequence numbers (bounds exclusive). At most `limit` rows are read: the newest, or the oldest if
+ * `isAscending`.
+ */
 export type SequenceRange = {
   readonly above: number
   readonly below: number
@@ -34,7 +37,7 @@ export type SequenceRange = {
  * A list whose rows are numbered in order of creation (keyset pagination).
  *
  * @param name identifies the list in cursors: its owner, kind and filters
- * @param previousName its name in cursors of an earlier version, which are still accepted
+ * @param previousName the list's name in cursors of an earlier version, which are still accepted
  */
 export type SequencedList<Item> = {
   readonly name: readonly unknown[]
@@ -44,7 +47,7 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
-/** The lists of many parents, such as the wallets of each customer; `keys` are the ids of the parents. */
+/** The lists of several parents, such as the wallets of each customer; `keys` are the parents' ids. */
 export type SequencedLists<Item> = {
   readonly keys: readonly string[]
   readonly keyOf: (item: Item) => string
@@ -67,13 +70,18 @@ export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(type
 /** Sequence numbers fit in 31 bits. */
 const maxSequence = 2_147_483_647
 
+/** A list that can be read in slices. */
+export type SliceableList<Context, Input, Item> = {
+  readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>>
+}
+
 /**
- * Reads the `first` rows after a cursor, or the `last` before one.
+ * Reads the `first` rows after a cursor, or the `last` rows before one.
  *
- * Reads one row more than requested, to know whether there are more. Checks for a row on the other side of a cursor too, because
- * the cursor's row and all beyond it may have been deleted.
+ * Reads one row more than requested, to find out whether there are more. Checks for rows on the other side of a cursor
+ * too, because the cursor's row and all rows beyond it may have been deleted.
  *
- * @throws DomainError INVALID_INPUT for `first` with `last`, and for a cursor of another list
+ * @throws DomainError INVALID_INPUT if `first` and `last` are combined, or for a cursor of another list
  */
 export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest): MaybePromise<Slice<Item>> {
   const { size, isAscending } = sliceSizeAndDirection(request)
@@ -86,7 +94,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
-    // Includes the cursor's own row, which is the first one found if it still exists.
+    // Includes the cursor's own row.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
@@ -96,11 +104,10 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
 }
 
 /**
- * Reads the same slice of many lists with one query. Cursors are the same as those of `readSlice`.
+ * Reads the same slice of many lists with one query. Returns the same cursors as `readSlice`.
  *
- * @param lists `rows` fetches up to `limit` rows of each list from one end, in any order
- * @param request without cursors, because each belongs to one list
- * @throws DomainError INVALID_INPUT for `first` with `last`
+ * @param lists `rows` may return the rows of the lists in any order
+ * @throws DomainError INVALID_INPUT if `first` and `last` are combined
  */
 export async function readSlices<Item>(
   lists: SequencedLists<Item>,
@@ -123,7 +130,7 @@ export async function readSlices<Item>(
   return new Map(slices)
 }
 
-/** @throws DomainError INVALID_INPUT for `first` with `last` */
+/** @throws DomainError INVALID_INPUT if `first` and `last` are combined */
 export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
   if (first !== null && last !== null) {
     throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
@@ -134,12 +141,12 @@ export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: nu
 type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: () => string
   readonly request: SliceRequest
-  /** Whether the list has rows up to and including the cursor `after`, and from the cursor `before` on. */
+  /** Whether the list has rows before or at the cursor `after`, and at or behind the cursor `before`. */
   readonly hasRowsBefore: boolean
   readonly hasRowsBehind: boolean
 }
 
-/** Builds a slice from rows that were read from one end, of which the last may be one too many. */
+/** Builds a slice from rows that were read from one end, and removes the extra row, if any. */
 function buildSlice<Item>(
   rows: Item[],
   { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,
@@ -182,7 +189,7 @@ function sliceSizeField() {
     )
 }
 
-/** Returns the short hash of a list's name for its cursors, computed when the first cursor is. */
+/** Returns a function that computes the short hash of a list's name for cursors, only once. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

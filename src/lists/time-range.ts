@@ -2,13 +2,13 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** From `createdFrom` (inclusive) to `createdBefore` (exclusive), as timestamps; `null` is no bound. */
+/** A range of creation times, from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
-/** A range of sequence numbers, both exclusive. */
+/** A range of sequence numbers; both bounds are exclusive. */
 export type SequenceSpan = { readonly above: number; readonly below: number }
 
-/** Finds the row at or below a sequence number. */
+/** Finds the newest row at or below a sequence number. */
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
 /** Sequence numbers fit in 31 bits. */
@@ -19,22 +19,26 @@ export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boo
 }
 
 /**
- * Before migration 0022 a row could have an earlier time than the row before it, by as much as the clocks of processes differed.
+ * The maximum difference between the clocks of processes. Before migration 0022, a row could be earlier than its
+ * predecessor by that much.
  */
 const maxClockSkewMs = 60_000
 
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/** Returns the bounds to bind: both if there is one, so that all requests with a bound share one statement. */
+/**
+ * Returns the bounds to bind. If a request has one bound, adds the other, so that all requests with bounds share one
+ * statement.
+ */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
- * Finds the sequence numbers of a time range by binary search: about 20 queries in a million rows. The result is slightly too wide,
- * so queries also compare the times of rows.
+ * Finds the sequence numbers of a time range by binary search. The result is slightly too wide, so queries also compare
+ * the times of rows.
  */
 export function findSpan(created: CreatedRange, markAt: FindMark): MaybePromise<SequenceSpan> {
   return hasTimeBounds(created) ? searchSpan(created, markAt) : fullSpan

@@ -8,23 +8,26 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** Counting stops here, so that no request counts a million rows, for one list or for each of a hundred (see `Slice.total`). */
+/** The maximum number of rows that are counted in one list for a total (see `Slice.total`). */
 export const maxCountedRows = 10_000
 
-/** Totals of a list that need no counting. None applies to a request with a time range. */
+/** Totals of a list that need no counting. They do not apply to requests with a time range. */
 export type MaintainedTotals<Name extends string> = {
-  /** Rows have gapless numbers in this sequence and are never deleted: the latest number is the total. */
+  /** The gapless sequence that numbers the rows. Rows are never deleted, so its latest number is the total. */
   readonly numberedBy?: NumberedList
-  /** Lists with maintained counts: of all rows or of each parent, and filtered by one further condition. */
+  /**
+   * The lists with maintained counts. A scope counts all rows or each parent's rows, in total and by the values of one
+   * condition.
+   */
   readonly countedScopes?: readonly CountedScope<Name>[]
-  /** Each parent's row has the total of its list. */
+  /** Totals that are stored in the parents' rows. */
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
 
 type CountedScope<Name extends string> = {
-  /** The condition on the parent, and the label before its id in list names. */
+  /** The condition on the parent, and the label of the parent's id in list names. */
   readonly parent: { readonly condition: Name; readonly label: string } | null
-  /** Labels before a condition's value in list names. */
+  /** The labels of condition values in list names. */
   readonly conditionLabels: { readonly [Each in Name]?: string }
 }
 
@@ -38,8 +41,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * Returns a reader of the maintained total of a list with these conditions; `null` if there is none. Totals of the merchant do not
- * apply to a caller that acts as a customer, because they count rows that it must not see.
+ * Returns a reader of the list's maintained total for these conditions, or `null` if there is none. If the caller acts
+ * as a customer, the merchant's totals do not apply, because they count other customers' rows.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },
@@ -69,7 +72,10 @@ function merchantTotalReader(
   return null
 }
 
-/** Returns a reader of the maintained totals of many parents' lists; a parent without rows is missing in its result. */
+/**
+ * Returns a reader of the maintained totals of several parents' lists, or `null` if there are none. Its result lacks
+ * parents without rows.
+ */
 export function parentTotalsReader(
   source: TotalsSource,
   params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },
@@ -112,7 +118,7 @@ function givenConditionNames(values: ConditionValues<string>): string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined)
 }
 
-/** Returns the counted lists of a row, with its sequence number in them. */
+/** Returns the lists that count a row, with the row's sequence number in them. */
 export function countedListsOfRow(
   source: TotalsSource & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,

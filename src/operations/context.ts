@@ -15,30 +15,31 @@ import type { Caller } from './access/api-caller.ts'
 import { denyReads, hasScope, requireAllowed, systemCaller } from './access/api-caller.ts'
 import type { Access } from './access/scopes.ts'
 
-/** `sandbox` has the demo merchant and test addresses; `live` rejects both. */
+/** Only `sandbox` has the demo merchant and accepts test addresses. */
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** The database and the only sources of time and ids. */
+/** The dependencies of operations, with the only sources of time and ids. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
-  /** The time of creations and changes; never goes back. */
+  /** The time of creations and changes. It never goes backwards. */
   readonly now: RecordClock
-  /** Compares with other clocks, and decides what has expired or is due; may go back when the clock is corrected. */
+  /**
+   * The time for expiry, due times and comparisons with other clocks. Can go backwards when the system clock is
+   * corrected.
+   */
   readonly wallClock: WallClock
   readonly newId: () => string
-  /** Encrypts secrets that must be read again, if there is a key. */
+  /** Encrypts secrets that must be read again, if a key is configured. */
   readonly secrets: Secrets
-  /** The entries of WEBHOOK_ALLOW: addresses that webhooks may be sent to in addition to public ones. */
+  /** The entries of WEBHOOK_ALLOW: addresses to which webhooks can be sent in addition to public ones. */
   readonly webhookAllowed: readonly string[]
-  /** Runs an operation for an API. */
   readonly perform: Perform
-  /** Set only if the request is traced. */
   readonly trace?: TraceContext
 }
 
-/** A W3C Trace Context of a recorded span, as plain data, so that it can be sent to the writer process. */
+/** The W3C Trace Context of a recorded span, as plain data for the writer process. */
 export type TraceContext = {
   readonly traceId: string
   /** 16 hexadecimal digits. */
@@ -47,21 +48,17 @@ export type TraceContext = {
 
 export type OperationDeclaration<Name extends string = string> = Access & { readonly name: Name }
 
-/**
- * A function that changes something, with its declaration (`define-operation.ts`). Input and result are plain data,
- * because both may cross a socket.
- */
+/** Input and result are plain data, because both can be sent over a socket. */
 export type Operation<Input, Result, Declaration extends OperationDeclaration = OperationDeclaration> = ((
   context: Context,
   input: Input,
 ) => Promise<Result>) & { readonly declaration: Declaration }
 
-/** `isReplayed` if an earlier request with the idempotency key ran the operation. */
+/** `isReplayed` is true if an earlier request with the same idempotency key ran the operation. */
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation in this process, or in the writer process, which finds it by its declared name. Results and errors
- * are the same.
+ * Runs an operation in this process or in the writer process, which finds the operation by its declared name.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */
@@ -73,26 +70,22 @@ export type Perform = <Input, Result>(
 
 export const performLocally: Perform = (operation, context, input) => operation(context, input)
 
-/** A request of one merchant. */
 export type Context = Service & {
   readonly merchantId: string
   readonly caller: Caller
-  /** Unquoted; `null` if there is none. */
+  /** The key without quotation marks; `null` if the request has none. */
   readonly idempotencyKey: string | null
-  /** Offset of the merchant's sandbox clock, which `now` follows, in milliseconds. */
+  /** The offset of the merchant's sandbox clock in milliseconds. `now` includes it. */
   readonly aheadMs: number
-  /** Aborts waiting: the caller has disconnected, or the service is shutting down. */
+  /** Aborted when the caller disconnects or the service shuts down. */
   readonly signal?: AbortSignal
 }
 
-/**
- * Returns the merchant's wall time, which decides what is in force or expired; may go back when the clock is corrected.
- */
+/** Returns the merchant's wall-clock time, which can go backwards when the system clock is corrected. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
   return wallTimeAfter(aheadMs, wallClock())
 }
 
-/** Tests pass their own clock. */
 export function createService({
   db,
   mode,
@@ -123,10 +116,8 @@ export function createService({
 }
 
 /**
- * Creates the context of a request.
- *
- * Enforces the caller's scopes and customer scope here, around the database and around operations, so that no other
- * code has to check them.
+ * Creates the context of a request. Its database and `perform` enforce the caller's scopes and customer scope, so no
+ * other code has to check them.
  */
 export function createContext(
   service: Service,
@@ -137,7 +128,7 @@ export function createContext(
 ): Context {
   const now = aheadMs === 0 ? service.now : offsetClock(aheadMs, service.now)
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
-  // Assigned to the same object, so that all contexts have one hidden class in V8.
+  // All contexts must have the same hidden class in V8, so the same object is extended.
   return caller.scopes === null && caller.customerId === null
     ? context
     : Object.assign(context, restrictToCaller(context))
@@ -154,7 +145,9 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/** Returns the database with customer scope, cached per token: creating it is a noticeable part of a small read. */
+/**
+ * Caches the restricted database per token, because creating it takes a noticeable part of the time of a small read.
+ */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db
@@ -170,15 +163,14 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
 }
 
 /**
- * Returns the time of a change: now, but never before the previous change, which another process's clock may have
- * stamped.
+ * Returns the current time, but never a time before the previous change, which may come from another process's clock.
  */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt
 }
 
-/** As `newUpdatedAt`, but always later than the previous change, by at least a millisecond. */
+/** Returns the current time, but at least one millisecond after the previous change. */
 export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }

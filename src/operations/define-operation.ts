@@ -5,19 +5,17 @@ import type { CustomerScope, OperationScope } from './access/scopes.ts'
 import type { Context, IdempotentResult, Operation, OperationDeclaration } from './context.ts'
 import type { OperationName } from './operation-name.ts'
 
-/** Errors that every operation of the APIs can return, so that no declaration repeats them. */
+/** Errors that every operation of the APIs can return. */
 export const impliedErrors = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const satisfies readonly ErrorCode[]
 
 type DeclaredError = Exclude<ErrorCode, (typeof impliedErrors)[number]>
 
-/** An operation that clients of the APIs run, directly or through `perform`. */
 export type ApiOperation<Schema extends z.ZodType, Result, Name extends string = string> = Operation<
   z.input<Schema>,
   IdempotentResult<Result>,
   ApiDeclaration<Schema, Name>
 >
 
-/** What REST, GraphQL and the access check read of an operation. */
 export type ApiDeclaration<
   Schema extends z.ZodType = z.ZodType,
   Name extends string = string,
@@ -31,22 +29,21 @@ export type ApiDeclaration<
 
 type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly name: Name
-  /** The schema of the whole input. A REST endpoint may accept a part of it. */
+  /** The whole input. A REST endpoint can accept fewer fields. */
   readonly input: Schema
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean
-  /** In live mode the operation returns SANDBOX_ONLY before it reads its input, and the GraphQL schema lacks it. */
+  /** In live mode the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema lacks it. */
   readonly sandboxOnly: boolean
-  /** In order of precedence, after the implied ones. */
+  /** The errors after `impliedErrors`, in order of precedence. */
   readonly errors: readonly DeclaredError[]
 } & DeclaredAccess
 
-/** Without `actsAsCustomer` the token of a customer cannot run the operation. */
+/** Without `actsAsCustomer`, a customer's token cannot run the operation. */
 type DeclaredAccess =
   | { readonly scope: CustomerScope; readonly actsAsCustomer: true }
   | { readonly scope: OperationScope | 'anyApiKey'; readonly actsAsCustomer?: false }
 
-/** Declares an operation of the APIs. The result is a function: `createPayout(context, input)`. */
 export function defineOperation<Schema extends z.ZodType, Result, const Name extends OperationName>(
   fields: DeclarationFields<Schema, Name>,
   run: (context: Context, input: z.input<Schema>) => Promise<IdempotentResult<Result>>,
@@ -55,7 +52,7 @@ export function defineOperation<Schema extends z.ZodType, Result, const Name ext
   return withDeclaration({ ...fields, actsAsCustomer }, sandboxOnly ? requireSandboxFirst(run) : run)
 }
 
-/** Declares an operation that only the service itself runs: no scope allows it, and no API accepts it. */
+/** Declares an operation that no scope allows and no API exposes. */
 export function defineInternalOperation<Input, Result, const Name extends OperationName>(
   name: Name,
   run: (context: Context, input: Input) => Promise<Result>,
@@ -76,7 +73,7 @@ function withDeclaration<Input, Result, Declaration extends OperationDeclaration
   declaration: Declaration,
   run: (context: Context, input: Input) => Promise<Result>,
 ): Operation<Input, Result, Declaration> {
-  // For stack traces and profiles only: `run` is an arrow function without a name.
+  // Names the arrow function for stack traces and profiles.
   Object.defineProperty(run, 'name', { value: declaration.name })
   return Object.assign((context: Context, input: Input) => run(context, input), { declaration })
 }

@@ -1,4 +1,4 @@
-/** The operations of the APIs, then the internal ones. */
+/** First the operations of the APIs, then the internal ones. */
 export type OperationName =
   | 'advanceClock'
   | 'cancelPayout'

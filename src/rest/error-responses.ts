@@ -5,7 +5,7 @@ import { amount, integer, oneOf, text, withSchema } from './json-types.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
-/** Describes each code in the API reference; `null` for codes of operations without an endpoint. */
+/** The description of each code in the API reference; `null` for a code that no endpoint returns. */
 export const errorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'One or more fields are invalid: the details name each field and the allowed values.',
   MALFORMED_JSON: 'The body is not JSON in UTF-8.',

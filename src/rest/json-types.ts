@@ -10,7 +10,7 @@ export type JsonType<Value> = {
   readonly write: ((value: Value) => string) | null
 }
 
-/** Text of the service that never needs escaping: an id, a time, an amount, an enum value. */
+/** Text that never needs escaping, such as an id, a time or an amount. */
 export const plainText = (description: string, example: string, schema: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...schema },
   isQuoted: true,
@@ -25,11 +25,9 @@ export const text = (...options: Parameters<typeof plainText>): JsonType<string>
 export const uuid = (description: string, example = '01980c5e-7a10-7c3f-9d2b-4e5f60718293') =>
   plainText(description, example, { format: 'uuid' })
 
-/** A time in UTC with milliseconds. */
 export const timestamp = (description: string, example = '2026-03-02T09:30:00.000Z') =>
   plainText(description, example, { format: 'date-time' })
 
-/** A decimal string with eight places. */
 export const decimal = (description: string, example: string) =>
   plainText(description, example, { pattern: String.raw`^\d+\.\d{8}$` })
 
@@ -38,7 +36,7 @@ export const amount = (...options: Parameters<typeof decimal>): JsonType<Amount>
   write: formatAmount,
 })
 
-/** An enum value; the example is the first by default. */
+/** An enum value. The default example is the first value. */
 export const oneOf = (description: string, values: readonly string[], example = values[0] ?? '') =>
   plainText(description, example, { enum: values })
 

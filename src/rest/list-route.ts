@@ -21,11 +21,10 @@ type PaginatedList<Row> = {
 }
 
 type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
-  /** Input fields in addition to the filters, and error codes of these. */
+  /** Input fields besides the filters, and their error codes. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
-  /** The message of the response, by the filtered owner. */
   readonly message?: { readonly of: (input: { readonly owner?: OwnerFilter }) => string; readonly example: string }
   readonly rows: JsonType<readonly Row[]>
   readonly pagination?: ShapeMembers<Page<unknown>>
@@ -33,7 +32,6 @@ type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'ti
 
 type ListResponse<Row> = Page<Row> & { readonly message?: string }
 
-/** Declares the endpoint of a list, with the filters that the list declares for REST. */
 export function listRoute<Row>(
   path: string,
   { filters, pageSize, PageInput, page }: PaginatedList<Row>,
@@ -103,7 +101,9 @@ function pageInputFields(pageSize: number) {
   }
 }
 
-/** The filter by owner: absent or empty for all, `null` for the merchant, or the id of a customer (ruling 18). */
+/**
+ * The filter by owner: absent or empty for all owners, `null` for the merchant, or the id of a customer (ruling 18).
+ */
 const ownerField = {
   name: 'customer_id',
   anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],

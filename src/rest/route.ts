@@ -16,66 +16,65 @@ type EndpointFields<Schema extends z.ZodType, Result> = {
   readonly fields: RestInputFields<z.input<Schema>>
   readonly example: Partial<z.input<Schema>>
   readonly response: ResponseMembers<Result>
-  /** Whether the response to this input may wait for an event; it then counts among the merchant's streams. */
+  /** Returns whether the response can wait for an event. Such a request counts as one of the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
 }
 
-/** A read endpoint. */
 export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
-  /** The operation id of OpenAPI. */
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** Error codes of the operation, without those that every endpoint of the method can return. */
+  /** The operation's error codes, without those that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** A write endpoint. Its declared operation has the name and the errors. */
+/** An endpoint that writes. The operation's declaration has its name and errors. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   /** Defaults to the operation's whole input. */
   readonly input?: Schema
 }
 
-/** Makes a field that the input lacks a compile error. */
+/** Fails to compile if `Fields` has a field that `Input` lacks. */
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
 /** The members of the response after `status`, in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** An endpoint; `path` in Fastify's syntax, `status` of a successful response. */
+/** `path` has Fastify's syntax. `status` is the status of a successful response. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly status: 200 | 201
   readonly schema: z.ZodType
   readonly example: Readonly<Record<string, unknown>>
-  /** Wire names by input field. */
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
-  /** Wire names of the fields in the query or body; the others are in the path. */
+  /** The wire names of all fields except those in the path. */
   readonly payloadNames: ReadonlySet<string>
-  /** The same by `foldName`. */
+  /** The names in `payloadNames`, by the result of `foldName`. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
-  /** The operation of a write; `null` for a read. */
+  /** `null` for a read endpoint. */
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
   readonly response: Shape<unknown>
-  /** The media types of a download, whose result is a `Download`; `null` for JSON. */
+  /** The media types of a download; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
 }
 
 export type Download = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
-/** The endpoints of a noun, under one heading of the API reference. */
 export type RouteGroup = { readonly name: string; readonly description: string; readonly routes: readonly Route[] }
 
 type RouteField = ReturnType<typeof toRouteField>
 
-/** Creations return 201, except payouts: the contract is silent, and the service that it describes does so (ruling 1). */
+/**
+ * Creations return 201, except payouts. The contract does not define these statuses, but the service that it describes
+ * returns them (ruling 1).
+ */
 const createdStatus = 201
 
-/** Declares an endpoint that reads. Its operation runs in this process. */
+/** Declares a read endpoint. Its operation runs in this process. */
 export function get<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   { operation, ...endpoint }: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -121,7 +120,7 @@ export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
 
-/** Erases the input type: the operation parses its input, and rejects an invalid one. */
+/** Erases the input type, which is safe because the operation parses its own input. */
 function createRoute<Schema extends z.ZodType, Result>(
   { path, ...request }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'writeOperation'>,
   { input, fields, response, isLongPoll, ...endpoint }: Omit<RestEndpoint<Schema, Result>, 'operation'>,
@@ -164,15 +163,15 @@ export type RequestParts = {
 }
 
 /**
- * Maps the wire's fields to the operation's input, from the path, and from the query of a GET or the body of other methods.
+ * Maps the fields of the path, and of the query (GET) or body (other methods), to the operation's input.
  *
- * Ignores unknown names, but rejects a known name of the body in another spelling: ignoring `customerId` would act for the wrong
- * owner (ruling 13). The response names the ignored names of a body, even if it is an error (ruling 103).
+ * Ignores unknown names, but rejects another spelling of a known name in the body: ignoring `customerId` would act for
+ * the wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error (ruling 103).
  *
- * @param headerErrors invalid headers, to be reported together with the fields
+ * @param headerErrors invalid headers, which are reported together with the fields
  * @param onIgnored called with the ignored names of a body, before anything is thrown
- * @throws DomainError INVALID_INPUT for a misspelt name, a repeated query parameter, and a body that is not an object, together
- *   with all other invalid fields (ruling 3)
+ * @throws DomainError INVALID_INPUT for a body that is not an object, or for misspelt names and repeated query
+ * parameters, together with all other invalid fields (ruling 3)
  */
 export function unpackInput(
   route: Route,
@@ -226,7 +225,6 @@ function repeatedParameters({ payloadNames }: Route, query: Record<string, unkno
     .map((wire) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
 }
 
-/** Returns the misspelt names as errors, and passes other unknown names to `onIgnored`. */
 function unknownFields(
   { payloadNames, namesByFoldedSpelling }: Route,
   body: Record<string, unknown>,
@@ -235,11 +233,11 @@ function unknownFields(
   const errors: FieldError[] = []
   const ignored: string[] = []
   for (const key of Object.keys(body)) {
-    // Avoids folding a correct name, which takes longer than the rest of this loop.
+    // Folding correct names would take longer than the rest of this loop.
     if (payloadNames.has(key)) continue
     const wire = namesByFoldedSpelling.get(foldName(key))
     if (wire === undefined) ignored.push(key)
-    // A body may have thousands of spellings of one name; the response does not list them all.
+    // A body can have thousands of spellings of one name, so not all are listed.
     else if (errors.length < 20) {
       errors.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
     }

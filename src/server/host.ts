@@ -37,24 +37,20 @@ import { addHealthEndpoints, addSandboxReceiver, addWebhookKeys } from './rest/s
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AccessLog
-  /** Requests per second and merchant; `null` for no limit. */
+  /** Requests per second for each merchant; `null` for no limit. */
   readonly rateLimit: number | null
-  /** Origins whose pages may read responses, as `parseCorsOrigins` returns them. */
   readonly corsOrigins?: readonly string[]
-  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: TrustedProxies
   readonly documents?: AllowedDocuments
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
-  /** What runs GraphQL operations, by default plans. */
   readonly executor?: Executor
-  /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
+  /** If `false`, Yoga handles every GraphQL request. Only tests set it, to show that the responses are the same. */
   readonly hasFastPath?: boolean
-  /** Rails whose banks report by themselves, and that may watch deposit addresses. */
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit
   readonly spans?: RequestTracer | undefined
-  /** Milliseconds of a monotonic clock, for rate limits. */
+  /** Returns milliseconds of a monotonic clock, for rate limits. */
   readonly elapsed?: () => number
 }
 
@@ -76,7 +72,6 @@ export function createServer({
   spans,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
-  /** For all responses, including errors. */
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     restoreMethod(request)
     reply.header('x-request-id', request.id)
@@ -91,8 +86,8 @@ export function createServer({
     trustProxy: fastifyTrustProxy(trustedProxies),
     // A slow client occupies a socket for at most this time plus `connectionsCheckingInterval`.
     requestTimeout: 30_000,
-    // Node applies the longer timeout to a body, and its default for headers is a minute. With `requireHostHeader` it would
-    // answer a missing Host itself, without envelope and id.
+    // Node applies the longer of both timeouts to the body, and its default for headers is a minute. With
+    // `requireHostHeader`, Node itself would respond to a missing Host, without envelope and request id.
     http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
@@ -161,7 +156,7 @@ export function createServer({
   return app
 }
 
-/** Disables Fastify's child logger per request, a tenth of the time of a request; log calls pass `request_id` instead. */
+/** Fastify's child logger takes a tenth of a request's time. Log calls pass `request_id` instead. */
 function withoutChildLoggers(logger: FastifyBaseLogger): FastifyBaseLogger {
   const shared: FastifyBaseLogger = Object.create(logger, { child: { value: () => shared } })
   return shared
@@ -175,7 +170,7 @@ function createRateLimits(
   if (rateLimit === null) return null
   return {
     merchants: sharing ? createSharedRateLimiter(rateLimit, sharing, elapsed) : createRateLimiter(rateLimit, elapsed),
-    // Each process has an equal share, so all of them together keep the limit.
+    // Each process has an equal share, so that all processes together keep the limit.
     unauthenticated: createUnauthenticatedRateLimiter(
       Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))),
       elapsed,

@@ -34,10 +34,10 @@ import type { Operation, OperationDeclaration } from '../operations/context.ts'
 import type { OperationName } from '../operations/operation-name.ts'
 
 /**
- * Every operation by its name, for the writer process, which receives names.
+ * Every operation by its name, which the writer process receives.
  *
- * It is an explicit table, not a registry that modules fill when they load: a missing operation does not compile, and each
- * process has all of them whatever else it loads.
+ * Unlike a registry that modules fill when they load, this table is complete in every process, and a missing operation
+ * does not compile.
  */
 export const operations: {
   readonly [Name in OperationName]: Operation<never, unknown, OperationDeclaration<Name>>

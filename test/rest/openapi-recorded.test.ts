@@ -8,7 +8,7 @@ const prose = new Set(['description', 'summary', 'title'])
 const withoutProse = (name: string, value: unknown) =>
   prose.has(name) && typeof value === 'string' ? undefined : value
 
-// To record an intended change: npx vitest run -u test/rest/openapi-recorded.test.ts
+// To record an intended change: npx vitest run test/rest/openapi-recorded.test.ts --update
 test('the OpenAPI document of the sandbox equals the recorded one, apart from descriptions, summaries and titles', async () => {
   const { paths, webhooks, components } = openapiDocument(endpointGroups, 'sandbox') as unknown as Record<
     string,

@@ -13,12 +13,12 @@ import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
 
-/** Always ok, because older versions of Node.js are rejected before this runs. */
+/** Always reports ok, because older versions of Node.js are rejected before this runs. */
 export function checkNodeVersion(): Diagnosis {
   return reportOk('node', `This is Node.js ${process.versions.node}.`)
 }
 
-/** Reports each setting of the database engine. One that risks losing committed data is a fault, others are warnings. */
+/** A setting that risks the loss of committed data is a fault; other wrong settings are warnings. */
 export function checkEngineSettings({ version, settings }: EngineState): Diagnosis[] {
   return settings.map(({ name, value, advice }) => {
     const message = `${version}: ${name} is ${value}.`
@@ -50,7 +50,6 @@ export function checkMigrations({ pendingMigrations, unknownMigration }: EngineS
   )
 }
 
-/** Compares triggers, indexes, constraints and policies with those of the migrations. */
 export function checkSchemaDrift({ differences, notices, unchecked }: SchemaCheck): Diagnosis {
   const check = 'schema'
   if (unchecked !== null)
@@ -96,7 +95,7 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
-/** Checks the age of the latest scheduled backup. Backups by other tools are unknown. */
+/** Ignores backups by other tools. */
 export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Config, now: number): Diagnosis {
   if (backupFolder === null) return reportOk('backups', 'BACKUP_DIR is not set: the service creates no backups.')
   const advice = 'Search the service’s log for "backup failed", and check that the service has BACKUP_DIR set.'
@@ -111,7 +110,7 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
   }
 }
 
-/** With less, the next growth of the write-ahead log may fill the disk, and payouts are rejected. */
+/** With less space, the write-ahead log may fill the disk, and payouts are then rejected. */
 const minFreeBytes = 64 * 1024 * 1024
 
 /** Warns unless there is room for a copy of the database, which a backup, a migration and a restore each need. */
@@ -144,7 +143,6 @@ export function checkFilePermissions(path: string): Diagnosis {
   )
 }
 
-/** Returns the existing files of a database, and the sandbox's key file. */
 function databaseFiles(path: string) {
   return ['', '-wal', '-shm', '.secrets-key'].flatMap((suffix) => {
     const stats = statSync(path + suffix, { throwIfNoEntry: false })

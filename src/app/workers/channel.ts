@@ -4,12 +4,14 @@ import { deserialize, serialize } from 'node:v8'
 /** @throws if the value cannot be serialized */
 export type ChannelSend = (value: unknown) => void
 
-/** A frame is the length of the value in four bytes, and the value in V8's serialization, which keeps bigints and `undefined`. */
+/**
+ * The length of a value in four bytes. The value follows in V8's serialization format, which preserves bigints and
+ * `undefined`.
+ */
 const frameHeaderBytes = 4
 
 /**
- * Sends and receives values over a socket. Values of one event-loop iteration are sent in one write, so the replies of one commit
- * travel together.
+ * Sends and receives values over a socket. Values of one event-loop iteration are sent in one write.
  *
  * Both ends run the same version of this program, so values are not validated.
  */
@@ -32,14 +34,13 @@ export function openChannel(socket: Socket, onValue: (value: never) => void): Ch
   }
 }
 
-/** Splits a stream of bytes into frames, regardless of chunk boundaries. */
 export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let length = 0
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
-    // Concatenates only once a frame is complete, so that a large one is not copied with each chunk.
+    // Chunks are concatenated only when a frame is complete, so that a large frame is copied once.
     if (length < frameHeaderBytes || length < frameHeaderBytes + firstFrameLength(chunks)) return
     let rest = Buffer.concat(chunks)
     while (rest.length >= frameHeaderBytes) {
@@ -53,7 +54,7 @@ export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buf
   }
 }
 
-/** Returns the length of the first frame, whose header may span several chunks. */
+/** The header of the first frame can span several chunks. */
 function firstFrameLength(chunks: readonly Buffer[]): number {
   const [first = Buffer.alloc(0)] = chunks
   return (first.length >= frameHeaderBytes ? first : Buffer.concat(chunks)).readUInt32BE()

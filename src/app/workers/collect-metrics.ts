@@ -4,21 +4,21 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** Longer than the time that a process waits for its database. */
+/** The timeout is longer than the time that a process waits for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** Its latest counters and histograms. */
+  /** The latest counters and histograms of the process. */
   latest: MetricsSnapshot
 }
 
 /**
- * Collects the metrics of the worker processes, and adds them up.
+ * Sums the metrics of the worker processes.
  *
- * Counters must not decrease: the latest known ones of a process that does not answer or has ended stay in the totals. What an ended
- * process counted after its last scrape is lost.
+ * Counters must not decrease, so the latest known counters of a process that has ended or does not respond stay in the
+ * totals. Counts after the last scrape of an ended process are lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
@@ -26,7 +26,6 @@ export function createMetricsCollector(): {
 } {
   const processes = new Set<MetricsChild>()
   const pending = new Map<number, (snapshot: MetricsSnapshot) => void>()
-  /** Counters of processes that have ended. */
   let ended: readonly MetricsSnapshot[] = []
   let lastId = 0
 
@@ -48,7 +47,7 @@ export function createMetricsCollector(): {
   async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    // If it ended meanwhile, `ended` has its previous counters.
+    // If the process ended during the request, `ended` has its previous counters.
     if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }
@@ -72,7 +71,7 @@ export function createMetricsCollector(): {
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const merged = ended
       const total = await mergeSnapshots(merged)
-      // No await from here on, so that a process that ends is counted once, as alive or as ended.
+      // No await follows, so that a process that ends is counted once, as alive or as ended.
       ended = [total, ...ended.slice(merged.length)]
       const alive = all.flatMap((each, index) => (processes.has(each) ? [{ ...each, answer: answers[index] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length

@@ -2,7 +2,7 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** Arguments of a worker process. `writerPath` is the socket of the writer process, `null` on PostgreSQL, which has none. */
+/** `writerPath` is the socket of the writer process; `null` on PostgreSQL, which has no writer process. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
@@ -18,24 +18,24 @@ export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
 
-/** Checks that the writer process responds and can read its database. */
+/** The operation that checks whether the writer process responds and can read its database. */
 export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** Bounds the delay of requests while the supervisor is stuck. */
+/** Limits how long requests wait while the supervisor is stuck. */
 const exchangeTimeoutMs = 1_000
 
-/** Sends nothing if the supervisor is gone, which each process detects by itself. */
+/** Sends nothing if the supervisor has ended, which each process detects itself. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }
 
-/** Sends heartbeats to the supervisor, which kills a process without them. */
+/** The supervisor kills a process that sends no heartbeats. */
 export function startHeartbeat(): void {
   let isSent = true
   const sendHeartbeat = () => {
-    // A supervisor that is stopped must not make messages pile up.
+    // Messages must not accumulate while the supervisor is stopped.
     if (!isSent) return
     isSent = false
     sendToSupervisor({ beat: true }, () => {
@@ -45,7 +45,6 @@ export function startHeartbeat(): void {
   setInterval(sendHeartbeat, heartbeatIntervalMs).unref()
 }
 
-/** Exchanges rate limit tokens with the supervisor, which keeps the windows of all processes. */
 export function createSupervisorExchange(): ExchangeTokens {
   const pending = new Map<number, (exchanged: TokenExchangeResult) => void>()
   let lastId = 0

@@ -9,14 +9,14 @@ import { openChannel } from './channel.ts'
 import { pingOperation } from './messages.ts'
 import type { WriterCall, WriterReply } from './writer.ts'
 
-/** Without a writer for `reconnectTimeoutMs`, calls are rejected instead of waiting for one. */
+/** If there is no writer for `reconnectTimeoutMs`, calls are rejected instead of waiting. */
 const reconnectDelayMs = 20
 const reconnectTimeoutMs = 5_000
 
 const overdueCheckIntervalMs = 250
 const pingTimeoutMs = 1_000
 
-/** The deepest input of any operation, in nested objects. */
+/** The maximum nesting of objects in the input of any operation. */
 const maxInputNesting = 3
 
 type PendingCall = {
@@ -36,12 +36,12 @@ export type RemoteWriter = {
 /**
  * Sends operations to the writer process that listens on the socket `path`.
  *
- * If that process dies, another replaces it. It gets the calls that were not sent yet, and again those with an idempotency key,
- * which makes that safe: their callers only wait longer. Calls that were sent without a key, and calls that a stuck writer does not
- * answer in time, are rejected with UNAVAILABLE and an unknown outcome.
+ * If the writer process dies, its replacement receives the calls that were not sent yet, and again those with an
+ * idempotency key, which makes repetition safe. A call that was sent without a key, or that a stuck writer does not
+ * complete in time, is rejected with UNAVAILABLE and an unknown outcome.
  *
  * @param onReply called before the caller gets its result, so that the caller can read its own write
- * @param timeoutMs maximum wait of a caller, up to `overdueCheckIntervalMs` more
+ * @param timeoutMs the maximum wait of a caller, up to `overdueCheckIntervalMs` more
  */
 export function connectToWriter(path: string, onReply: () => void, timeoutMs = writeTimeoutMs): RemoteWriter {
   const pendingCalls = new Map<number, PendingCall>()
@@ -94,7 +94,7 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
     )
   }
 
-  /** Rejects a call without a reply. A ping stores nothing, so its caller has nothing to retry or to look up. */
+  /** A ping changes nothing, so its error does not mention an unknown outcome. */
   function rejectCall({ call, reject }: PendingCall, error: unknown): void {
     pendingCalls.delete(call.id)
     reject(call.operation === pingOperation ? unavailable('The writer process does not respond.') : error)
@@ -111,7 +111,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // No operation accepts such an input. Validation rejects it here, because serializing it would use stack for each level.
+    // No operation accepts an input nested this deeply. The input is rejected in this process, because serialization
+    // would use stack space for each level.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

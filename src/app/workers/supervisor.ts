@@ -18,40 +18,44 @@ import type { MessageFromSupervisor, MessageToSupervisor, ReaderArgs, WriterArgs
 
 const mainPath = resolve(import.meta.dirname, '../main.ts')
 
-/** A process that dies sooner after its start is restarted with exponential backoff. */
+/** A process that dies before this age is restarted with exponential backoff. */
 const minLifetimeMs = 2_000
 const initialBackoffMs = 100
 const maxBackoffMs = 5_000
 
-/** A process without a heartbeat in this many checks is killed. */
+/** A process is killed if this many checks find no heartbeat. */
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
-/** The limit while a replacement starts. The first processes have none, because the database may have to be migrated. */
+/**
+ * The limit while a replacement starts. The first processes have none, because they may have to migrate the database.
+ */
 const maxMissedStartHeartbeats = 30
 
-/** Each process bounds its own shutdown; this kills one that does not. */
+/** Each process limits its own shutdown. After this time, the supervisor kills those that remain. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
 
 /**
- * Runs the service in several processes: `WORKERS` that answer requests and, on SQLite, one that writes and one that sends webhooks.
- * Restarts those that die.
+ * Runs the service in several processes: `WORKERS` readers that serve requests and, on SQLite, a writer and a sender of
+ * webhooks. Restarts a process that dies.
  *
- * This process answers no requests, so little can make it die. If it does, all others end, and the service manager restarts it.
+ * The supervisor serves no requests, so little can make it die. If it dies, the other processes end, and the service
+ * manager restarts the service.
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // Before the writer takes the database over: a service that is started twice by mistake must not end the first.
+  // Checks the port before the writer takes the database over, so that a service started twice by mistake does not end
+  // the first one.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
-  // All readers accept from one socket, and the kernel resets the connections of one that dies. By default this process would hand
-  // out connections, and one handed to a dying reader would stay open without a response. It would also make all wait for this
-  // process if it is stuck.
+  // With SCHED_NONE, readers accept connections from one socket, and the kernel resets the connections of a reader that
+  // dies. By default, the supervisor would distribute connections: one given to a dying reader would stay open without
+  // a response, and a stuck supervisor would delay all requests.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -78,7 +82,7 @@ export async function supervise(config: Config): Promise<void> {
   let isEnding = false
   let backups: BackupSchedule | null = null
 
-  /** Starts a process, and another whenever it dies; resolves with the startup message when the first is ready. */
+  /** Starts a process, and a replacement whenever it dies. Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number
@@ -89,7 +93,7 @@ export async function supervise(config: Config): Promise<void> {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // The writer has logged it. A restarted one would take the database back.
+      // The writer has logged the takeover. A restarted writer would take the database back.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
       // The process has printed why it could not start.
       if (!isReady) return killAllAndExit(1)
@@ -105,7 +109,7 @@ export async function supervise(config: Config): Promise<void> {
       let missedHeartbeats = 0
       let maxMissed = maxMissedStartHeartbeats
       let heartbeatTimer: NodeJS.Timeout | undefined
-      // Counts checks, not time: while this process is stuck itself, it receives no heartbeats.
+      // Counts checks instead of time, because a stuck supervisor receives no heartbeats.
       const checkHeartbeat = () => {
         if (++missedHeartbeats < maxMissed || isEnding) return
         logger.error(
@@ -145,7 +149,7 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
     await Promise.all([...ending, backups?.stop()])
-    // The writer ignores signals: it ends last, when the channel to it closes.
+    // The writer ends last. It ignores signals, and ends when its channel closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     metrics?.close()
@@ -161,7 +165,7 @@ export async function supervise(config: Config): Promise<void> {
     ...(writerPath === null ? [] : [spawnAndRestart(senders)]),
   ])
   isReady = true
-  // On PostgreSQL every process writes, so the supervisor schedules the backups, once.
+  // On PostgreSQL there is no writer process, so the supervisor schedules the backups.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
   process.stderr.write(startupMessage as string)
 }

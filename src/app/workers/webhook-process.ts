@@ -10,7 +10,6 @@ import { connectToWriter } from './remote-writer.ts'
 
 const shutdownTimeoutMs = 9_000
 
-/** Runs the background jobs next to the processes that answer requests; the writer process records their results. */
 export async function runSender(config: Config, { writerPath }: WriterArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const started = await startProcess(config, { role: 'sender', isReadOnly: true })

@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * An operation for the writer process. `id` is chosen by the sender and returned with the reply. After `deadlineMs`, a time of
- * `monotonicNowMs`, the caller has given up and the operation does not begin.
+ * An operation for the writer process. The reply contains its `id`. After `deadlineMs`, a time of `monotonicNowMs`, the
+ * caller has given up, so the operation does not begin.
  */
 export type WriterCall = {
   readonly id: number
@@ -37,7 +37,7 @@ export type WriterCall = {
   readonly trace?: TraceContext
 }
 
-/** A serialized DomainError, with its cause alongside, or any other error as it is. */
+/** A domain error is serialized with its cause; any other error is unchanged. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
@@ -45,12 +45,13 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * Runs the operations of the processes that answer requests, until the supervisor ends or disconnects.
+ * Runs the operations that other processes request, until the supervisor ends or disconnects.
  *
- * Ignores signals, which are usually sent to the whole process group: the other processes need the writer until they have ended.
+ * Ignores signals, which usually go to the whole process group, because the other processes need the writer until they
+ * end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
-  // Registered first, because the supervisor may die while this process starts.
+  // The handler is registered first, because the supervisor may die while this process starts.
   const disconnected = new Promise<void>((resolve) => {
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
@@ -87,10 +88,9 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
   sendToSupervisor({ ready: '' })
 }
 
-/** Listens on the socket `path` for operations of other processes. */
 export function listenForCalls(service: Service, path: string): Promise<Server> {
   const server = createServer((socket) => handleWriterConnection(service, socket))
-  // A killed writer leaves its socket behind. There is never more than one writer.
+  // Removes the socket of a killed writer. There is never more than one writer.
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -114,7 +114,8 @@ function handleWriterConnection(service: Service, socket: Socket): void {
 
 async function performCall(context: Context, { operation, input, deadlineMs }: WriterCall) {
   try {
-    // The call may have waited in the socket while this process was stopped. The writer checks again before the write begins.
+    // The call may have waited in the socket while this process was stopped. The deadline is checked again before the
+    // write begins.
     if (deadlineMs < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
     if (!Object.hasOwn(operations, operation))

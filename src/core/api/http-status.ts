@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** The HTTP status of every code (rulings 3 to 9). */
+/** The HTTP status of every error code (rulings 3 to 9). */
 export const httpStatusByCode: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   MALFORMED_JSON: 400,

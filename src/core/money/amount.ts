@@ -5,16 +5,16 @@ export const amountPlaces = 8
 
 export const oneUnit: Amount = 100_000_000n
 
-/** The largest signed 64-bit integer, which is what a column holds on either engine. */
+/** The largest signed 64-bit integer, the maximum of a column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** At most ten digits and eight decimal places, not counting leading and trailing zeros (ruling 36). */
+/** At most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling 36). */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** Includes zeros. Matching the pattern against a text as long as a body would block the event loop. */
+/** The maximum length, including zeros. Matching the pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Parses an amount in the format of ruling 36; `null` for any other text. Accepts zero: callers check whether it is allowed. */
+/** Parses an amount in the format of ruling 36; returns `null` for any other text. Accepts zero. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -29,7 +29,7 @@ export function formatAmount(amount: Amount): string {
   return `${digits.slice(0, -amountPlaces)}.${digits.slice(-amountPlaces)}`
 }
 
-/** Why a text is not an amount; the first pattern that matches is reported. */
+/** Reasons why a text is not an amount; the first pattern that matches decides. */
 const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\s/, 'must not contain spaces'],
   [/^[\d.]*[,_']/, 'must have a point before its decimal places and no other separator, such as "1000.50"'],

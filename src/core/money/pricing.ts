@@ -2,27 +2,31 @@ import { Decimal as BaseDecimal } from 'decimal.js'
 import type { Amount } from './amount.ts'
 import { amountPlaces, formatAmount } from './amount.ts'
 
-// Rates have at most 18 digits, so with 40 digits a comparison rounds only the decimal places that it shows, and those down.
+// Rates have at most 18 digits, so a precision of 40 digits affects no displayed digit. Results are rounded towards
+// zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
 /** A rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
-/** Normalizes a rate (`1545.50` becomes `1545.5`); `null` if the text is not a rate, or zero. */
+/** Normalizes a rate (`1545.50` becomes `1545.5`); returns `null` if the text is zero or not a rate. */
 export function parseRate(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const rate = new Decimal(text)
   return rate.isZero() ? null : rate.toFixed()
 }
 
-/** Normalizes a percentage; `null` if the text is not a number from 0 to 100. */
+/** Normalizes a percentage; returns `null` if the text is not a number from 0 to 100. */
 export function parsePercent(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const percent = new Decimal(text)
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** Returns the change from `before` to `after` in per cent with two decimal places, and whether it exceeds `limit` per cent. */
+/**
+ * Returns the change from `before` to `after` in per cent with two decimal places, and whether it exceeds `limit` per
+ * cent.
+ */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -30,10 +34,10 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Converts `amount` at `rate`, rounded down to `minorUnitPlaces`, to a decimal string of eight places (ruling 43).
+ * Converts `amount` at `rate`, rounded down to `minorUnitPlaces`, to a decimal string with eight places (ruling 43).
  *
- * Returns a string because a fiat value at a high rate may exceed an `Amount`; such values are never summed. Uses bigint
- * arithmetic, which is exact and takes a tenth of the time of decimal.js.
+ * Returns a string because a fiat value can exceed the range of `Amount`; fiat values are never summed. Bigint
+ * arithmetic is exact and faster than decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)
@@ -48,7 +52,7 @@ export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; 
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** Converts a plain decimal to an integer and its decimal places: 1545.5 is 15455 with one place. */
+/** Converts a decimal to an integer and its number of decimal places: 1545.5 is 15455 with one place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

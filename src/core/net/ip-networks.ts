@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** A network in CIDR notation, or one address. */
+/** A network in CIDR notation, or a single address. */
 type IpNetwork = { readonly address: string; readonly prefix: number; readonly family: IpFamily }
 
 type IpFamily = 'ipv4' | 'ipv6'
@@ -20,12 +20,14 @@ export function isIpNetwork(text: string): boolean {
 }
 
 /**
- * Returns a function that tests whether an address is in one of the networks; false for an address with a zone (`fe80::1%eth0`).
+ * Returns a function that tests whether an address is in one of the networks. The function returns false for an address
+ * with a zone (`fe80::1%eth0`).
  *
  * @throws an error if one of the networks is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
-  // One list for each family: a shared list would match an IPv4 address against IPv6 networks, as ::ffff:<address>.
+  // One list for each family: a shared list would also match IPv4 addresses, as ::ffff:<address>, against IPv6
+  // networks.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
     const network = parseNetwork(text)
@@ -34,7 +36,7 @@ export function createNetworkMatcher(networks: readonly string[]): (address: str
   }
   return (address) => {
     const family = familyOf(address)
-    // BlockList ignores the zone of an address.
+    // BlockList would ignore the zone of an address.
     return family !== null && !address.includes('%') && lists[family].check(address, family)
   }
 }
@@ -44,7 +46,6 @@ function familyOf(address: string): IpFamily | null {
   return version === 0 ? null : `ipv${version as 4 | 6}`
 }
 
-/** Returns whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
 }

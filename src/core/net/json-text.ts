@@ -2,15 +2,15 @@
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
- * Parses a JSON text and detects duplicate names. `JSON.parse` silently takes the last of two members with one name, and a proxy
- * in front of the service may have taken the first.
+ * Parses a JSON text and detects duplicate member names. `JSON.parse` silently uses the last of two members with one
+ * name, but a proxy in front of the service may have used the first.
  *
- * A text without duplicates costs one pass: each member has a colon, so the text must have as many colons outside of strings as
- * the value has members.
+ * A text without duplicates needs no list of names: it has as many colons outside of strings as its value has members.
  *
- * Rewrites names with escapes before parsing, because V8 (13.6) may confuse such a name with one of an earlier text that begins
- * like its escape: after `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No known name needs
- * an escape.
+ * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
+ * text instead of the escaped one, if the earlier name starts with the same characters as the escape. Example: after
+ * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No name of the APIs needs an
+ * escape.
  *
  * @throws SyntaxError
  */
@@ -23,10 +23,10 @@ export function parseJsonText(text: string): ParsedJson {
 }
 
 /**
- * Returns the source text of the number under `name`, because `JSON.parse` rounds it to a double. A reviver gets the source too,
- * but runs recursively, and a text may nest as deep as it is long.
+ * Returns the source text of the number in the member `name`, because `JSON.parse` rounds to a double. A reviver also
+ * receives the source text, but runs recursively, and deep nesting would overflow the stack.
  *
- * @param text valid JSON, without a duplicate name in its outermost object
+ * @param text valid JSON without a duplicate name in its outermost object
  */
 export function numberLiteral(text: string, name: string): string | undefined {
   let depth = 0
@@ -55,12 +55,11 @@ const colon = 0x3a
 const backslash = 0x5c
 const firstSurrogate = 0xd800
 
-/** Counts the names of a valid JSON text. */
 function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // Kept across strings, so that each part of the text is searched once.
+  // The position of the next backslash, kept between strings so that each part of the text is searched once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -82,7 +81,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** How many members the objects of a value have together; without recursion, as a text may nest as deep as it is long. */
+/** Counts the members of all objects in a value, without recursion: deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
@@ -102,7 +101,7 @@ function countMembers(value: unknown): number {
   return count
 }
 
-/** Bounds the path in the error message: a name may be as long as the body. */
+/** A name in the path can be as long as the request body. */
 const maxPathLength = 100
 
 /** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
@@ -137,7 +136,7 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Returns the index of the closing quote: the next one after an even number of backslashes. */
+/** Returns the index of the closing quote: the first quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {
@@ -153,7 +152,10 @@ function formatPath(ancestors: readonly { at: string }[]): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }
 
-/** Escapes a string for JSON, without quotes. The loop takes half the time of `JSON.stringify` for strings that need no escape. */
+/**
+ * Escapes a string for JSON, without quotes. For strings that need no escape, the loop takes half the time of
+ * `JSON.stringify`.
+ */
 export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

@@ -8,11 +8,11 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * Creates secrets with a generated key in the file at `path`.
+ * Creates `Secrets` with a generated key in the file at `path`.
  *
- * The file is created with the first secret, so a service without secrets also starts on a read-only disk.
+ * The first use creates the file, so a service without secrets can start on a read-only disk.
  *
- * @throws what `Secrets` throws, and DomainError UNAVAILABLE if the file cannot be created because the disk is full
+ * @throws (its methods) what `Secrets` throws, and DomainError UNAVAILABLE if the disk is too full for the file
  */
 export function createSecretsFromKeyFile(path: string): Secrets {
   let loaded: Secrets | null = null
@@ -27,7 +27,9 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/** Returns the key in the file at `path`, and creates the file if needed; concurrent processes get the same key. */
+/**
+ * Returns the key in the file at `path`, and creates the file if it is missing. Concurrent processes get the same key.
+ */
 export function loadOrCreateKey(path: string): Buffer {
   const existing = readKeyFile(path)
   if (existing !== null) return existing
@@ -56,14 +58,14 @@ function readKeyFile(path: string): Buffer | null {
   return keys[0] as Buffer
 }
 
-/** @throws EEXIST if another process created it first */
+/** @throws EEXIST if another process has created the file */
 function createKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', ownerOnlyMode)
   try {
     writeSync(file, `${randomBytes(keyBytes).toString('base64')}\n`)
     fsyncSync(file)
-    // Linking is atomic and fails if the target exists, so no process reads a partial key or replaces one.
+    // Linking is atomic and fails if the target exists, so no process reads a partial key or replaces an existing one.
     linkSync(draft, path)
   } finally {
     closeSync(file)

@@ -2,18 +2,18 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * Encrypts secrets for storage (AES-256-GCM) and binds each to the row that holds it by additional authenticated data:
- * `aad` names the row, such as `webhook_endpoint:<merchant id>:<endpoint id>`. A secret copied to another row does not decrypt.
+ * Encrypts secrets for storage (AES-256-GCM). The additional authenticated data `aad` identifies the row of the secret,
+ * such as `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
  */
 export type Secrets = {
-  /** @throws DomainError NOT_CONFIGURED without a key */
+  /** @throws DomainError NOT_CONFIGURED if no key is configured */
   readonly seal: (text: string, aad: string) => string
   /**
-   * @throws DomainError NOT_CONFIGURED if the key that encrypted it is no longer configured
-   * @throws an error if the ciphertext or its `aad` differs
+   * @throws DomainError NOT_CONFIGURED if the key that encrypted the secret is not configured
+   * @throws an error if the ciphertext was changed or has another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Derives a key for a purpose from the first key (HKDF); empty without a key. */
+  /** Derives a key for a purpose from the first key (HKDF); returns an empty buffer if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -23,7 +23,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// Version, key id, and the base64url of nonce, ciphertext and tag.
+// The version, the key id, and the base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
@@ -44,7 +44,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
     open: (sealed, aad) => {
       const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
-      // Several base64url texts decode to the same bytes: accept only the canonical one.
+      // Several base64url texts can decode to the same bytes, so only the canonical one is accepted.
       if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
       if (key === undefined) throw missingKeyError(id)
@@ -54,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** Returns the key's id that each ciphertext carries, which reveals nothing about the key. */
+/** Returns the id of a key, which is part of each ciphertext and reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -73,7 +73,7 @@ function decrypt(bytes: Buffer, { key, aad }: { key: Buffer; aad: string }): str
 const secretsKeyHint =
   'SECRETS_KEY must be set to 32 random bytes in base64, as `openssl rand -base64 32` writes them, for all processes alike'
 
-/** For a service without keys: neither encrypts nor decrypts. */
+/** The `Secrets` of a service without keys. */
 export const noSecrets: Secrets = {
   seal: () => {
     throw new DomainError('NOT_CONFIGURED', `The service can keep no secrets: ${secretsKeyHint}.`)
@@ -96,7 +96,7 @@ function tamperedSecretError(): Error {
 /** The format of a key in SECRETS_KEY and in the sandbox's key file, for messages. */
 export const keyFormat = '32 bytes in base64'
 
-/** Parses keys separated by commas; `null` if one of them is invalid. */
+/** Parses comma-separated keys; returns `null` if one of them is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null
@@ -104,6 +104,6 @@ export function parseKeys(text: string): Buffer[] | null {
 
 function parseKey(text: string): Buffer | null {
   const key = Buffer.from(text, 'base64')
-  // Node ignores invalid characters in base64: accept only the canonical text.
+  // Node ignores invalid base64 characters, so only the canonical text is accepted.
   return key.length === keyBytes && key.toString('base64') === text ? key : null
 }

@@ -1,23 +1,24 @@
 import type pg from 'pg'
-import { createPrivateFile, startBackup } from '../private-file.ts'
+import { createPrivateFile, startNewFile } from '../private-file.ts'
 import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
 import type { ServerTarget } from './connection-url.ts'
 
-/** Shows a transaction the rows of all merchants, without timeouts. */
+/** Lets a transaction see the rows of all merchants, without timeouts. */
 const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * Dumps a snapshot of a database with `pg_dump` in its custom format. The dump gets its name once it is on disk and was read back with
- * the row counts of the snapshot.
+ * Dumps a snapshot of a database with `pg_dump`, in custom format. The dump gets its final name when it is on disk and
+ * its row counts are those of the snapshot.
  *
- * `pg_dump` runs with access to all merchants, because row-level security applies to the owner of the tables too.
+ * `pg_dump` runs with access to all merchants, because row-level security also applies to the owner of the tables.
  *
- * @param client a new client for `server`, which is connected and closed here
- * @throws Error when the target exists, `pg_dump` is missing, older than the server or fails, or the dump is incomplete
+ * @param client a new client for `server`, which this function connects and closes
+ * @throws Error when the target exists; when `pg_dump` is missing, older than the server, or fails; or when the dump is
+ *   incomplete
  */
 export async function backUpPostgres(client: pg.Client, server: ServerTarget, target: string): Promise<void> {
-  const { path, publish, remove } = startBackup(target)
+  const { path, publish, remove } = startNewFile(target)
   client.on('error', () => {})
   await client.connect()
   try {
@@ -47,7 +48,9 @@ export async function backUpPostgres(client: pg.Client, server: ServerTarget, ta
   }
 }
 
-/** @throws Error when a policy may hide rows from a query across merchants, and so from `pg_dump` and `countRows` */
+/**
+ * @throws Error when a policy may hide rows from `pg_dump` and `countRows`, although they have access to all merchants
+ */
 async function requireAllRowsVisible(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class c
@@ -66,7 +69,7 @@ async function requireAllRowsVisible(client: pg.Client): Promise<void> {
 
 type RowCounts = ReadonlyMap<string, number>
 
-/** Counts the rows of each table in the snapshot, by the table's name in a dump. */
+/** Returns row counts by the table names of a dump. */
 async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
@@ -81,7 +84,7 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
   return counts
 }
 
-/** Reads the whole dump as a restore would, and compares the row counts. */
+/** Reads the whole dump like a restore, and compares the row counts. */
 async function requireRowCounts(dump: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
   await runTool('pg_restore', ['--data-only', '--file=-', dump], counter.read)
@@ -94,13 +97,13 @@ async function requireRowCounts(dump: string, expected: RowCounts): Promise<void
   throw new Error(`The copy does not have the rows of the database, and was removed: ${described.join('; ')}`)
 }
 
-/** Counts the rows of each table in the output of `pg_restore`, chunk by chunk. */
+/** Counts the rows of each table in the output of `pg_restore`. */
 type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () => RowCounts }
 
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** Enough of a line to recognize the beginning of a table's rows. */
+/** The length of a line that suffices to recognize a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
 /** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */
@@ -117,7 +120,7 @@ function rowCounter(): RowCounter {
     else rows.set(table, (rows.get(table) ?? 0) + 1)
   }
 
-  /** Of a row it keeps three bytes, to recognize `\.`. */
+  /** Keeps three bytes of a row, enough to recognize `\.`. */
   function appendToLine(part: Buffer): void {
     const maxLength = table === null ? maxLineBytes : 3
     if (line.length < maxLength) line += part.toString('latin1', 0, maxLength)

@@ -9,8 +9,8 @@ export type ClientTool = 'pg_dump' | 'pg_restore'
 /**
  * Runs `pg_dump` or `pg_restore` from `PATH` until it ends.
  *
- * @param onOutput receives its standard output
- * @throws Error with its standard error
+ * @param onOutput receives the standard output
+ * @throws Error with the standard error output
  */
 export async function runTool(
   tool: ClientTool,
@@ -51,8 +51,8 @@ export async function requireToolVersion(tool: ClientTool, serverNumber: number)
 }
 
 /**
- * Calls `use` with a connection string for one of the tools, which sees the rows of all merchants. The password is in a private file,
- * because every user of the machine can read the arguments of a process.
+ * Calls `use` with a connection string for a client tool, with access to the rows of all merchants. The password is in
+ * a private file, because every user of the machine can read process arguments.
  */
 export async function withConnectionString<Result>(
   { config: { connectionString = '' } }: ServerTarget,
@@ -60,9 +60,9 @@ export async function withConnectionString<Result>(
 ): Promise<Result> {
   const url = new URL(connectionString)
   const { searchParams } = url
-  // Without a host, pg connects to localhost but libpq to a socket.
+  // Without a host, pg connects to localhost but libpq to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // Only pg knows this value: encryption without verifying the certificate.
+  // Only pg supports this value, which means encryption without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']
@@ -76,7 +76,7 @@ export async function withConnectionString<Result>(
       searchParams.set('passfile', passwords)
       url.password = ''
     }
-    // libpq does not decode a plus sign to a space.
+    // libpq does not decode a plus sign as a space.
     return await use(url.href.replace(url.search, url.search.replaceAll('+', '%20')))
   } finally {
     rmSync(folder, { recursive: true, force: true })

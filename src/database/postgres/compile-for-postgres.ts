@@ -13,12 +13,15 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** A bound parameter: the value of `name`, or if that is `null`, the constant `value`. */
+/** A bound parameter: the value of `name` or, if `name` is `null`, the constant `value`. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /** Whether it is only compared: then a value that the column's type can't represent matches no row. */
+  /**
+   * Whether the parameter is used only in a comparison. If so, a value that the column's type cannot represent matches
+   * no row.
+   */
   readonly isCompared: boolean
 }
 
@@ -63,15 +66,15 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitValue(node: ValueNode): void {
-    // A setting of the transaction instead: `fullScanSettings`.
+    // PostgreSQL has no such clause; `fullScanSettings` prevents index scans instead.
     if (node.value === noIndexMarker) return
     if (node === this.rightOperand) this.comparedParameters.add(this.numParameters)
     super.visitValue(node)
   }
 
   /**
-   * Adds the ORDER BY and LIMIT of a UNION ALL to each of its parts. Otherwise the server does not see that an index yields the order,
-   * and reads and sorts all rows of every part.
+   * Adds the ORDER BY and LIMIT of a UNION ALL to each of its parts. Otherwise the server does not use the index order,
+   * but sorts all rows.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
@@ -98,7 +101,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     }
   }
 
-  /** Replaces `*` by the columns in tables.ts: the table may have more, such as generated text columns. */
+  /** Replaces `*` with the columns in tables.ts, because a table may have more, such as generated text columns. */
   protected override visitSelectAll(node: SelectAllNode): void {
     const table = this.onlyTable()
     if (table === null) super.visitSelectAll(node)
@@ -116,7 +119,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
-  /** The table of an unqualified `*`, or `null` if the source is not exactly one of our tables. */
+  /** Returns the table of an unqualified `*`, or `null` if it is not exactly one known table. */
   private onlyTable(): string | null {
     const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
     if (!query || query.joins?.length) return null
@@ -128,7 +131,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Casts a uuid that is compared with text: the id of an account is text, and for a wallet's account it is the wallet's uuid. */
+/** Casts a uuid that is compared with text, because the text id of a wallet's account is the wallet's uuid. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))
@@ -139,7 +142,7 @@ function columnKindOf(node: OperationNode): ColumnKind | null {
   return columnKindsByTable[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
 }
 
-/** Where queries have their table: `into` of an insert, `table` of an update, `from` of a select or delete. */
+/** A query with its table: `into` of an insert, `table` of an update, `from` of a select or delete. */
 type EnclosingQuery = RootOperationNode & {
   readonly into?: TableNode
   readonly table?: OperationNode

@@ -1,22 +1,23 @@
 import type { ClientConfig } from 'pg'
 
-/** The size of the pool, and of the queue for a connection: beyond it, requests are rejected to shed load. */
+/**
+ * The sizes of the pool and of the queue for its connections. If the queue is full, requests are rejected to shed load.
+ */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
-/** Per process. */
+/** The defaults per process. */
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
 
-/** A server of a URL: its configuration for pg, and its name for messages, without a password. */
+/** A server in a URL. `name` is for messages, and has no password. */
 export type ServerTarget = { readonly config: ClientConfig; readonly name: string }
 
-/** A parsed URL, with at least one server. */
 export type ConnectionSettings = { readonly servers: readonly ServerTarget[]; readonly sizes: PoolSizes }
 
 /**
- * Parses a URL as libpq does, with one or several servers: `postgres://user@one:5432,other:5432/database`. The parameters `pool` and
- * `queue` set the sizes of the pool.
+ * Parses a URL like libpq, with one or several servers: `postgres://user@one:5432,other:5432/database`. The parameters
+ * `pool` and `queue` set the pool's sizes.
  *
- * @throws Error without the password
+ * @throws Error whose message does not contain the password
  */
 export function parseConnectionUrl(url: string): ConnectionSettings {
   const [, scheme = '', user = '', hosts = '', rest = ''] =
@@ -37,7 +38,7 @@ export function databaseNameOf(url: string): string {
   return parseConnectionUrl(url).servers[0]?.name.replace(/^[^/]*\//, '') || 'postgres'
 }
 
-/** Not passed to pg. */
+/** Parameters that are not passed to pg. */
 const ownParameters = ['pool', 'queue', 'target_session_attrs']
 
 function parseServerUrl(text: string, name: string, count: number): URL {
@@ -48,7 +49,7 @@ function parseServerUrl(text: string, name: string, count: number): URL {
     )
   }
   const url = new URL(text)
-  // libpq accepts a list here too; we accept one host, such as the folder of a socket.
+  // libpq also accepts a list here, but we accept one host, such as the folder of a socket.
   if (url.searchParams.get('host')?.includes(','))
     throw new Error('DATABASE_URL: name several hosts before the database')
   return url

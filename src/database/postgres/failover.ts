@@ -2,36 +2,33 @@ import type { ClientBase, ClientConfig } from 'pg'
 import pg from 'pg'
 import type { ServerTarget } from './connection-url.ts'
 
-/** A statement that takes longer triggers a search for another primary. */
+/** A statement that takes longer triggers a search for the primary. */
 const probeIntervalMs = 2_000
-/** For each server. */
+/** The timeout of the probe of one server. */
 const probeTimeoutMs = 3_000
 
-/** The primary among the servers of a URL. */
 export type PrimaryServer = {
-  /** Creates a client for the current primary. */
   readonly createClient: (options: ClientConfig) => pg.Client
-  /** The class of such clients, for the pool. */
+  /** The class of the clients, for pg's pool. */
   readonly Client: new (
     options?: ClientConfig,
   ) => pg.Client
-  /** The index of the current primary among the servers. */
   readonly currentIndex: () => number
   /**
-   * Looks for the primary if there are several servers, and closes connections to any other.
+   * Searches for the primary if there are several servers, and closes connections to the others.
    *
-   * @throws Error with the reason of each server, if none is the primary
+   * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** Awaits a result, and looks for the primary every 2 s meanwhile: a frozen server never responds. */
+  /** Awaits a result, and searches for the primary every 2 s while it waits, because a frozen server never responds. */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
 /**
- * Follows the primary among several servers. Probes all of them concurrently, because a frozen one accepts a connection and never
- * responds; the first that passes `requirePrimary` is the primary.
+ * Follows the primary among several servers. Probes all servers concurrently, because a frozen server accepts
+ * connections but never responds. The first server that passes `requirePrimary` is the primary.
  *
- * @param check SQL of the probe; `isStandbySql` changes nothing
+ * @param check the SQL of the probe; `isStandbySql` changes nothing
  */
 export function followPrimary(servers: readonly ServerTarget[], check = replicate): PrimaryServer {
   const opened = new Map<pg.Client, number>()
@@ -97,8 +94,8 @@ async function probeServer({ config }: ServerTarget, check: string): Promise<voi
 }
 
 /**
- * Makes the next COMMIT wait until the synchronous standbys, if any, have all earlier commits: it writes a WAL record, because a
- * commit without one waits for nothing. Also reports whether the server is a standby.
+ * Makes the next COMMIT wait until the synchronous standbys, if any, have all earlier commits. Writes a WAL record,
+ * because a commit without one does not wait.
  */
 export const replicate = `select case when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
@@ -106,12 +103,13 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Verifies that a new connection leads to the primary, and waits until its synchronous standbys have everything that it shows.
+ * Verifies that a new connection is to the primary, and waits until its synchronous standbys have all commits that it
+ * shows.
  *
- * After a crash PostgreSQL shows commits that were not replicated yet, and a failover then loses them. A former primary that does
- * not know of its replacement fails this check, because its standbys follow another server.
+ * After a crash, PostgreSQL shows commits that were not replicated yet and that a failover would lose. A former primary
+ * that does not know its successor fails this check, because its standbys follow another server.
  *
- * @throws Error, also after `probeTimeoutMs`; the connection is closed then
+ * @throws Error if the check fails, or takes longer than `probeTimeoutMs`, which also closes the connection
  */
 export async function requirePrimary(client: ClientBase, check = replicate): Promise<void> {
   let hasWarning = false
@@ -132,8 +130,8 @@ export async function requirePrimary(client: ClientBase, check = replicate): Pro
 }
 
 /**
- * Whether the code of a notice is that of a warning. COMMIT succeeds with a warning if its wait for a standby was cancelled: then a
- * failover may lose it.
+ * Returns whether the code of a notice is a warning's. COMMIT succeeds with a warning if its wait for a standby was
+ * cancelled; a failover can lose that commit.
  */
 export function isWarning(code: string | undefined): boolean {
   return code?.startsWith('01') === true

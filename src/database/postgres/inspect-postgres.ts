@@ -15,13 +15,13 @@ import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** The oldest version that tests run on. */
+/** The oldest version that is tested. */
 const minServerVersion = 150_000
 
 /**
  * Connects to the PostgreSQL database at `url` for inspection, with read-only sessions.
  *
- * @throws Error that names the server and the database when it can't be reached, or has no tables of this service
+ * @throws Error with the server and database, when it cannot be reached or has no tables of this service
  */
 export async function inspectPostgres(url: string, migrations: readonly Migration[]): Promise<InspectedDatabase> {
   const { servers, sizes } = parseConnectionUrl(url)
@@ -124,12 +124,12 @@ function serverSettings(server: ServerInfo, connections: number): EngineSetting[
 }
 
 /**
- * Reports whether acknowledged commits are on another server as well; nothing if there is no other.
+ * Reports whether acknowledged commits are also on another server; returns nothing if there is no other server.
  *
- * @param failsOver whether the service switches to another server: then commits that only the first one had are lost
+ * @param failsOver whether the service switches to another server, which loses commits that were not replicated
  */
 async function replicationSettings(client: pg.Client, failsOver: boolean): Promise<EngineSetting[]> {
-  // Any user sees how many standbys there are, but only some see which are synchronous.
+  // Any user can see how many standbys there are, but only members of `pg_monitor` can see which are synchronous.
   const { rows } = await client.query<{ names: string; standbys: number; synchronous: number; canMonitor: boolean }>(
     `select current_setting('synchronous_standby_names') as names, count(*)::int as standbys,
       count(*) filter (where sync_state in ('sync', 'quorum'))::int as synchronous,
@@ -151,7 +151,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** Reads the effective setting of a session of the pool. */
+/** Reads the effective `synchronous_commit` of a pooled session. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

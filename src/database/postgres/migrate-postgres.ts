@@ -16,7 +16,7 @@ const dialect: MigrationDialect = {
   uuid: sql`uuid`,
   timestamp: sql`timestamptz`,
   amount: sql`bigint`,
-  // Keeps the order of the fields of an object; jsonb does not.
+  // `json` keeps the order of an object's fields; `jsonb` does not.
   json: sql`json`,
   milliseconds: (timestamp) => sql`cast(extract(epoch from ${timestamp}) * 1000 as bigint)`,
   rowAsJson: ({ plain, times, json }, replaced = {}) => {
@@ -66,7 +66,7 @@ const dialect: MigrationDialect = {
       raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
         foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
     ),
-    // Autovacuum would do it too, but later.
+    // Autovacuum would also analyze the table, but later.
     raw(sql`analyze ${sql.table(table)}`),
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
@@ -76,7 +76,6 @@ const dialect: MigrationDialect = {
 
 const forbiddenVerbs = ['update', 'delete', 'truncate']
 
-/** The function of the triggers of append-only tables. */
 const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
@@ -91,9 +90,11 @@ type MigrateOptions = {
 }
 
 /**
- * Applies pending migrations in one transaction. An advisory lock makes processes that start simultaneously migrate once.
+ * Applies pending migrations in one transaction. Because of an advisory lock, processes that start simultaneously
+ * migrate once.
  *
- * @throws when the database has no tables of this service and `mustExist`, or a later version has migrated it
+ * @throws Error when the database has no tables of this service and `mustExist` is true, or a later version has
+ *   migrated it
  */
 export async function migratePostgres(
   client: Client,
@@ -103,7 +104,7 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security applies to the owner too: without this a migration would see no rows.
+    // Row-level security also applies to the owner: without this setting a migration would see no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
@@ -136,7 +137,7 @@ async function applyPendingMigrations(
   await grantToServiceRole(client)
 }
 
-/** Creates the schema in the first, empty schema of `search_path`, within the open transaction. */
+/** Creates the schema in the first schema of `search_path`, which must be empty, within the open transaction. */
 export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
   await createMigrationsTable(client)
   await applyMigrations(client, migrations)

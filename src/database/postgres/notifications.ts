@@ -7,28 +7,28 @@ const channel = 'payout_gateway_commits'
 /** Commits within this time share a NOTIFY for each table. */
 const notifyIntervalMs = 10
 
-/** How often watchers are called without a notification: a process may die between its COMMIT and its NOTIFY. */
+/**
+ * How often watchers are called without a notification, because a process can die between its COMMIT and its NOTIFY.
+ */
 const fallbackPollMs = 2_000
 
 const reconnectDelayMs = 1_000
 
-/** Notifies watchers in all processes of commits. */
 export type Notifications = {
   /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
   /** Reports to all processes, including this one, that rows of a table have changed. */
   readonly notify: (table: TableName) => void
-  /** Sends the remaining notifications and closes the connection. */
   readonly close: () => Promise<void>
 }
 
 type NotificationWatcher = { readonly table: TableName; readonly call: () => void }
 
 /**
- * LISTEN and NOTIFY on a separate connection.
+ * Uses LISTEN and NOTIFY on a separate connection.
  *
- * NOTIFY is sent after the commit, not within the transaction: a notifying transaction holds a lock of the whole server during
- * COMMIT, so that commits would wait for each other's sync.
+ * NOTIFY is sent after the commit, because a transaction with NOTIFY holds a server-wide lock during COMMIT, so commits
+ * would wait for each other's sync.
  */
 export function notifications(primary: PrimaryServer): Notifications {
   const watchers = new Set<NotificationWatcher>()
@@ -43,7 +43,7 @@ export function notifications(primary: PrimaryServer): Notifications {
     for (const watcher of watchers) if (table === null || watcher.table === table) watcher.call()
   }
 
-  /** Resolves to `null` if there is no connection now; another attempt follows after `reconnectDelayMs`. */
+  /** Resolves to `null` if there is no connection. Another attempt follows after `reconnectDelayMs`. */
   function ensureConnected(): Promise<pg.Client | null> {
     client ??= connect()
     return client
@@ -52,7 +52,7 @@ export function notifications(primary: PrimaryServer): Notifications {
   async function connect(): Promise<pg.Client | null> {
     const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
-    // A client may report its end several times: reconnect once.
+    // A client can report its end several times, but must reconnect once.
     const handleLoss = () => {
       if (isLost) return
       isLost = true
@@ -93,7 +93,7 @@ export function notifications(primary: PrimaryServer): Notifications {
     const tables = [...unsent]
     unsent.clear()
     const sender = await ensureConnected()
-    // If it fails, other processes see the change at their next fallback poll.
+    // If this fails, other processes see the change at their next fallback poll.
     await sender?.query(tables.map((table) => `notify ${channel}, '${table}'`).join('; ')).catch(() => {})
     notifyTimer = null
     if (unsent.size > 0 && !isClosed) scheduleNotify()

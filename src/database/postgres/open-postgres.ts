@@ -17,14 +17,15 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** How often to look for the primary while nothing fails. */
+/** How often the service searches for the primary while nothing fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
- * Opens the PostgreSQL database at `url` and applies pending migrations. If the URL names several servers, follows the primary.
+ * Opens the PostgreSQL database at `url` and applies pending migrations. If the URL has several servers, follows the
+ * primary.
  *
- * @throws Error that names the server and the database when it can't be opened, or with `mustBeDurable` when the server's settings
- *   can lose acknowledged commits
+ * @throws Error with the server and database, when it cannot be opened, or when `mustBeDurable` is true and the
+ *   server's settings can lose acknowledged commits
  */
 export async function openPostgres(
   url: string,
@@ -44,7 +45,7 @@ export async function openPostgres(
   })
   const running = new Set<Promise<unknown>>()
   const findPrimary = () => primary.find().catch(() => {})
-  // A former primary that was cut off from the others answers reads as if nothing had happened.
+  // A former primary that is cut off from the other servers still serves reads.
   const primaryCheck = servers.length > 1 ? setInterval(findPrimary, primaryCheckIntervalMs).unref() : undefined
 
   return {
@@ -56,7 +57,7 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // Each merchant has its own queue, so there is nothing to check before the merchant is known.
+    // Queues are per merchant, and the merchant is not known yet.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     // Any number of processes may write.
@@ -140,8 +141,8 @@ async function requireDurability(client: pg.Client, onUnsafe: (message: string) 
 }
 
 /**
- * Returns the `synchronous_commit` for our sessions: commits wait for the server's disk and for that of each synchronous standby.
- * A server that waits for more (`remote_apply`) keeps doing so; a weaker setting is overridden.
+ * Returns the `synchronous_commit` for our sessions: commits wait for the disk of the server and of each synchronous
+ * standby. The stricter `remote_apply` is kept; a weaker setting is overridden.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

@@ -2,11 +2,10 @@ import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
-/** A prepared statement to run with values, or (`values` null) to describe. */
+/** A prepared statement to run with `values`. If `values` is null, the server only describes the statement. */
 export type PipelineStep = {
-  /** The name of the prepared statement. */
   readonly name: string
-  /** The text, if this connection has not prepared the statement yet. */
+  /** The SQL text, unless this connection has already prepared the statement. */
   readonly text: string | null
   readonly values: readonly (string | null)[] | null
   readonly toRow: ((values: (string | null)[]) => unknown) | null
@@ -16,7 +15,6 @@ export type PipelineStep = {
 export type StepResult = {
   readonly rows: unknown[]
   command: string
-  /** Whether the server sent a warning for it. */
   hasWarning: boolean
   parameterTypes: readonly number[]
   fields: readonly FieldDef[]
@@ -24,15 +22,16 @@ export type StepResult = {
 
 export type StatementPipeline = Submittable & {
   readonly results: Promise<readonly StepResult[]>
-  /** The statements that the server has prepared, also if a later step failed. */
+  /** Returns the statements that the server has prepared, even if a later step failed. */
   readonly preparedNames: () => readonly string[]
 }
 
 /**
  * Sends all steps with one Sync, in one round trip.
  *
- * Until the Sync they are one implicit transaction, unless one is open, and the server skips the steps after one that fails. pg's own
- * pipelining sends a Sync for each statement: the steps after a failed one would run, without the settings of row-level security.
+ * Unless a transaction is open, the steps up to the Sync are one implicit transaction, and the server skips the steps
+ * after a failed one. pg's own pipelining sends a Sync for each statement: the steps after a failed one would run,
+ * without the settings of row-level security.
  *
  * @param closed prepared statements to close first
  */
@@ -99,8 +98,8 @@ function addListeners(connection: Connection, listeners: Record<string, (message
 }
 
 /**
- * Encodes the messages of PostgreSQL's protocol 3.0: Close, then Parse, Describe, Bind and Execute of each step, then Sync. In one
- * buffer, because writing many small ones costs more than the rest of a payout.
+ * Encodes the messages of PostgreSQL's protocol 3.0: Close; Parse, Describe, Bind and Execute of each step; Sync. Uses
+ * one buffer, because writing many small ones costs more than the rest of a payout.
  */
 function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))

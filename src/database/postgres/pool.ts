@@ -11,9 +11,9 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
-  /** The role to assume, if it is not the one that logs in. */
+  /** The role that sessions assume; `null` means the login role. */
   readonly role: string | null
-  /** For inspection: the server may be a standby. */
+  /** True for an inspection, whose server may be a standby. */
   readonly isReadOnly?: boolean
 }
 
@@ -32,13 +32,12 @@ export type PooledConnection = {
 const connectTimeoutMs = 5_000
 const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
-/** Between two statements of a transaction. */
 const idleInTransactionTimeoutMs = 15_000
 
 /** Shared by all pools, because all databases have the same tables. */
 const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
-/** A pool of connections to the primary. After a failover it connects to the new one. */
+/** Creates a pool, which connects to the new primary after a failover. */
 export function postgresPool(
   primary: PrimaryServer,
   sizes: PoolSizes,
@@ -48,11 +47,11 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // Overrides the server's setting: with `off` a crash loses acknowledged commits.
+    // Overrides the server's setting: with `off`, a crash loses acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
-    // Every query finds its rows by a merchant's key, so a plan for particular values is no better.
+    // Every query finds its rows by a merchant's key, so plans for specific values are no better.
     'plan_cache_mode=force_generic_plan',
-    // A generic plan made while a table had one page would scan it forever, once for each row of a join.
+    // A plan that was made while a table had one page would continue to scan the whole table after it has grown.
     'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
@@ -69,7 +68,7 @@ export function postgresPool(
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     options: settings.map((setting) => `-c ${setting}`).join(' '),
   })
-  // The pool replaces an idle connection that breaks.
+  // The pool replaces broken idle connections.
   pool.on('error', () => {})
 
   async function connect() {

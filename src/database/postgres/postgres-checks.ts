@@ -8,12 +8,13 @@ import { fullScanSettings } from './postgres-connection.ts'
 import { sqlState } from './postgres-errors.ts'
 
 /**
- * Checks the integrity of the stored data: damaged pages and indexes that differ from their tables (extension amcheck), and rows
- * whose foreign keys refer to nothing.
+ * Finds damaged pages, indexes that differ from their tables (both with the extension amcheck), and rows that refer to
+ * missing rows.
  *
- * Creates the extension if it is missing, in a transaction that is rolled back. If the role may not, `unchecked` says so.
+ * Creates the extension if it is missing, in a transaction that is rolled back. `unchecked` reports a missing
+ * permission.
  *
- * @param client a new client, which is connected and closed here
+ * @param client a new client, which this function connects and closes
  */
 export async function selfCheckPostgres(client: pg.Client): Promise<SelfCheck> {
   client.on('error', () => {})
@@ -36,10 +37,12 @@ function amcheckUnavailable({ message }: CheckFailure): string {
   return `indexes and pages, because the extension amcheck is not available: ${message}`
 }
 
-/** `isUnavailable` if the role may not use amcheck, or an old version of it lacks the function. */
+/** `isUnavailable` is true if the role may not use amcheck, or an old version lacks the function. */
 type CheckFailure = { readonly message: string; readonly isUnavailable: boolean }
 
-/** Returns the error of a statement, or the problem that it found, else `null`. The transaction continues in any case. */
+/**
+ * Returns the error of a statement, or the problem that it found, or `null`. The transaction can continue in any case.
+ */
 async function tryStatement(client: pg.Client, text: string): Promise<CheckFailure | null> {
   await client.query('savepoint attempt')
   try {
@@ -53,7 +56,6 @@ async function tryStatement(client: pg.Client, text: string): Promise<CheckFailu
   }
 }
 
-/** Finds foreign keys with rows that refer to nothing. */
 async function findOrphans(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string; columns: [string, string][] }>(`
     select conrelid::regclass::text as child, confrelid::regclass::text as parent,
@@ -73,9 +75,8 @@ async function findOrphans(client: pg.Client): Promise<string[]> {
   return problems
 }
 
-/** Runs amcheck: every row of a table must be in its indexes with the same values. */
 async function findDamage(client: pg.Client): Promise<SelfCheck> {
-  // An existing extension may be in another schema.
+  // The extension may exist in another schema.
   await client.query(`select set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''),
     quote_ident(nspname)), true) from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'amcheck'`)
   const { rows } = await client.query<{ name: string; check: string }>(`
@@ -98,16 +99,16 @@ async function findDamage(client: pg.Client): Promise<SelfCheck> {
 /**
  * Compares the schema of a fully migrated database with the one that the migrations create.
  *
- * Runs the migrations in a scratch schema of the same server, because versions of PostgreSQL print definitions differently, and
- * rolls them back. If the user may not create a schema, or the server is a standby, `unchecked` says so.
+ * Runs the migrations in a scratch schema of the same server, because versions of PostgreSQL print definitions
+ * differently, and rolls them back. `unchecked` reports if the user may not create a schema or the server is a standby.
  *
- * @param client a new client, which is connected and closed here
+ * @param client a new client, which this function connects and closes
  */
 export async function checkSchemaPostgres(client: pg.Client, migrations: readonly Migration[]): Promise<SchemaCheck> {
   client.on('error', () => {})
   await client.connect()
   try {
-    // The default is read only during an inspection.
+    // In an inspection, transactions are read-only by default.
     await client.query('begin read write')
     const { rows } = await client.query(
       `select current_schema() as schema, current_setting('server_version') as version`,
@@ -126,7 +127,6 @@ export async function checkSchemaPostgres(client: pg.Client, migrations: readonl
   }
 }
 
-/** A cache, by server version. */
 const expectedSchemas = new WeakMap<readonly Migration[], ReadonlyMap<string, readonly SchemaObject[]>>()
 
 async function buildExpectedSchema(
@@ -141,7 +141,7 @@ async function buildExpectedSchema(
   return readSchemaObjects(client, scratch)
 }
 
-/** With the schema in `search_path`, definitions omit its name and can be compared. */
+/** Sets `search_path`, so that definitions omit the schema's name and can be compared. */
 async function readSchemaObjects(client: pg.Client, schema: string): Promise<SchemaObject[]> {
   await client.query(`select set_config('search_path', quote_ident($1), true)`, [schema])
   const { rows } = await client.query<SchemaObject>(schemaObjectsSql)
@@ -155,13 +155,12 @@ function uncheckedReason(error: unknown): string | null {
   return state === '25006' ? 'the schema, because a standby cannot create a scratch schema to compare it with' : null
 }
 
-/** Whether an object of the catalogue belongs to an extension, which an operator may have installed. */
 const isOfExtensionSql = (catalogue: string, oid: string) =>
   `exists (select from pg_depend where classid = '${catalogue}'::regclass and objid = ${oid} and deptype = 'e')`
 
 /**
- * Lists as `SchemaObject` all objects in the first schema of `search_path` that may affect how rows are stored, read or checked.
- * Disabled triggers and foreign keys, and invalid indexes, differ from active ones.
+ * Selects all objects in the first schema of `search_path` that can affect how rows are stored, read or checked, as
+ * `SchemaObject`. Disabled triggers and foreign keys, and invalid indexes, have other definitions than active ones.
  */
 const schemaObjectsSql = `
   with relations as (

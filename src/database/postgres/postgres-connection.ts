@@ -13,7 +13,7 @@ import { createProjectionDecoder, createRowDecoder, encodeParameter } from './va
 
 export type BoundQuery = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
-/** Statements of the engine itself. */
+/** Statements that the engine itself sends. */
 export type ControlStatement =
   | 'begin'
   | 'lockTimeout'
@@ -35,22 +35,21 @@ export type PostgresConnection = {
   readonly resetScope: () => void
 }
 
-/** A compiled query with the types of its parameters and columns, as described by the server. */
 type DescribedStatement = PostgresStatement & {
   readonly name: string
   readonly parameterTypes: readonly number[]
   readonly toRow: PipelineStep['toRow']
 }
 
-/** Shared by all connections. */
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** Projected queries that a connection keeps prepared. Each takes memory of the server, on each connection. */
+/** How many projected queries a connection keeps prepared. Each takes memory of the server, per connection. */
 export const maxPreparedProjections = 200
 
 /**
- * Makes the server scan tables without their indexes, for the audit: an index may be damaged. Nested loops are off because the
- * server underestimates the rows that row-level security passes until a table was analyzed, and would scan a table for each row.
+ * Makes the server scan tables without indexes, for the audit, because an index may be damaged. Nested loops are off:
+ * until a table is analyzed, the server underestimates how many rows pass row-level security, and would scan a table
+ * for each row.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -62,7 +61,10 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** Bounds the lock wait of a transaction that writes, because other merchants need its connection, or share its batch. */
+/**
+ * Limits how long a writing transaction waits for a lock, because other merchants need its connection, or share its
+ * batch.
+ */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -75,32 +77,32 @@ const controlSql: Readonly<Record<ControlStatement, string>> = {
   rollback: 'rollback',
 }
 
-/** Sets the merchant (or all merchants) and the customer of row-level security, until the transaction ends. */
+/** Sets the merchant (or all merchants) and the customer for row-level security, until the transaction ends. */
 const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true),
   set_config('app.customer_id', $3, true)`
 
 /**
- * Generic plans are discarded now and then, first soon and later seldom. In a small table that was never analyzed, an index on the
- * merchant looks as good to the planner as the one that finds the row; once the table has grown, such a plan is slow.
+ * Generic plans are discarded at growing intervals. While a table is small and not analyzed, the planner may prefer an
+ * index on the merchant to the index that finds the row; once the table has grown, such a plan is slow.
  */
 const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
-/** Above the server's statement timeout, so a later response means that the network failed silently. */
+/** Longer than the server's statement timeout. If there is no response by then, the network has failed silently. */
 const responseTimeoutMs = 60_000
 
-/** The settings of row-level security. */
 type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
 
 /**
- * Runs queries on a connection, prepared once each.
+ * Runs queries on a connection, and prepares each once.
  *
- * For row-level security it sets the merchant before a query on merchants' tables, in the same round trip, from the query's
- * parameter `merchantId`. `Query.scope` says what each query needs, so none depends on the settings of an earlier one.
+ * Before a query on merchants' tables, in the same round trip, sets the merchant for row-level security from the
+ * query's parameter `merchantId`. `Query.scope` determines these settings, so no query depends on those of an earlier
+ * one.
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
-  /** Evicted statements, closed with the next round trip. */
+  /** Evicted statements, which the next round trip closes. */
   let evicted: string[] = []
   const preparedProjections = new LRUCache<string, true>({
     max: maxPreparedProjections,
@@ -120,7 +122,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       return await pipeline.results
     } finally {
       clearTimeout(timeout)
-      // Only now, because the cache may evict a statement of this very pipeline.
+      // Names are added after the pipeline has ended, because the cache may evict one of its statements.
       for (const name of pipeline.preparedNames()) {
         if (isProjectionName(name)) preparedProjections.set(name, true)
         else prepared.add(name)
@@ -131,7 +133,9 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** Creates the steps of a pipeline. The first one with a name that is not prepared carries the text. */
+  /**
+   * Returns a function that creates the steps of one pipeline. The first step with an unprepared name carries the text.
+   */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {
@@ -141,7 +145,6 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
     }
   }
 
-  /** Returns the described statements of the queries. Describes those that no connection has run yet, in one round trip. */
   async function findOrDescribe(
     items: readonly (BoundQuery | ControlStatement)[],
   ): Promise<(DescribedStatement | undefined)[]> {
@@ -175,7 +178,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       const described = await findOrDescribe(items)
       const step = stepFactory()
       const steps: PipelineStep[] = []
-      /** Which steps run the items; the others change settings. */
+      /** The indexes of the steps that run the items; other steps change settings. */
       const itemSteps: number[] = []
       for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {
@@ -192,8 +195,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
         itemSteps.push(steps.length)
         steps.push(step(statement.name, statement.sql, encodeParameters(statement, item), statement.toRow))
       }
-      // Last, because before BEGIN it would open an implicit transaction. Not after COMMIT, because its failure would look like one
-      // of the COMMIT.
+      // DISCARD PLANS is last, because before BEGIN it would open an implicit transaction. It is not sent after COMMIT,
+      // because its failure would look like a failed COMMIT.
       if (performance.now() > plansExpireAt && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
         planLifetimeMs = Math.min(2 * planLifetimeMs, maxPlanLifetimeMs)
@@ -216,10 +219,10 @@ function isProjectionName(name: string): boolean {
 }
 
 /**
- * Returns the settings that a query needs, or `null` for none.
+ * Returns the settings that a query needs, or `null` if no change is needed.
  *
- * A query without merchants' tables (`merchant-scope.ts` verifies it) leaves a merchant's setting as it is, to save statements.
- * After a query across merchants it closes the access to all of them.
+ * A query without merchants' tables (`merchant-scope.ts` verifies this) keeps the previous query's merchant, to save
+ * statements. If the previous query was across merchants, its access to all merchants is revoked.
  */
 function scopeSettingsFor(
   scope: QueryScope,
@@ -255,7 +258,7 @@ function encodeParameters(
   )
 }
 
-/** The server does not report the table of a column of a UNION; ours combine columns of tables only. */
+/** The server reports no table for the columns of a UNION. Our UNIONs combine only table columns. */
 function rowFieldOf({ node }: Query, { name, dataTypeID, tableID }: FieldDef): RowField {
   const isCompound = 'setOperations' in node && node.setOperations !== undefined
   return { name, dataTypeID, isColumn: isCompound || tableID !== 0 }

@@ -1,13 +1,16 @@
 import { DomainError, unavailable } from '../../core/errors.ts'
 import { ConflictError } from '../database.ts'
 
-/** PostgreSQL's error code: five characters, of which the first two are the class. `null` for other errors. */
+/** Returns PostgreSQL's error code: five characters, of which the first two are the class. `null` for other errors. */
 export function sqlState(error: unknown): string | null {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** A lost race (serialization failure, deadlock, unique violation): on a retry the operation sees the other's rows. */
+/**
+ * Returns whether an operation lost a race (serialization failure, deadlock, unique violation). A retry sees the other
+ * transaction's rows.
+ */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
@@ -16,7 +19,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
-/** Whether the connection has ended: it broke, the server closed it, or the server is unreachable. */
+/** Returns whether the connection has ended: it broke, the server closed it, or the server is unreachable. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
   if (state !== null) return /^08|^57P0|^25P03/.test(state) || (error as { severity?: string }).severity === 'FATAL'
@@ -25,14 +28,14 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Whether the connection is lost, or its server is read-only because another has become the primary. */
+/** Returns whether the connection is lost, or its server is read-only because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
 /**
- * A transient error: the server is out of connections, disk or memory, a timeout expired, or the server is read-only because
- * another has become the primary.
+ * Returns whether an error is transient: the server is out of connections, disk or memory, a timeout expired, or
+ * another server has become the primary.
  */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')

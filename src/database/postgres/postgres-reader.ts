@@ -10,12 +10,12 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** Bounds the latency: the first query of a round trip is answered with the last. */
+/** Limits latency, because the first query of a round trip gets its result together with the last. */
 const maxReadsPerRoundTrip = 16
 
 /**
- * Reads on the pool's connections. Queries of one merchant in one event-loop iteration share a connection and a round trip. A query
- * whose connection is lost is retried once on another.
+ * Runs reads. Queries of one merchant in one event-loop iteration share a connection and a round trip. A query whose
+ * connection is lost is retried once on another connection.
  */
 export function postgresReader(pool: PostgresPool): PostgresReader {
   let queues = new Map<unknown, QueuedRead[]>()
@@ -44,7 +44,7 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
       const rows = await run(reads)
       for (const [i, { resolve }] of reads.entries()) resolve(rows[i] as never[])
     } catch (error) {
-      // A failed query fails the others of its round trip, so each runs again alone.
+      // A failed query fails its whole round trip, so each query runs again alone.
       if (reads.length > 1) for (const read of reads) settleReads([read])
       else if (isConnectionLost(error) && !isRetry) settleReads(reads, true)
       else reads[0]?.reject(unavailableIfTransient(error))

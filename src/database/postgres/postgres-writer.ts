@@ -29,13 +29,15 @@ const maxAttempts = 12
 const initialBackoffMs = 4
 const maxBackoffMs = 250
 
-/** A transaction that waits too long for a lock fails and runs again, and its connection is free for others in between. */
+/**
+ * A transaction that waits too long for a lock fails and is retried; until the retry, others can use its connection.
+ */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Bounds the latency of the writes that arrive behind a burst. */
+/** Limits the latency of writes that arrive after a burst. */
 const maxBatchSize = 64
 
-/** Leaves room in the queue for other merchants while one merchant's rows are locked. */
+/** Leaves space in the queue for other merchants while one merchant's rows are locked. */
 const maxQueuedPerMerchant = maxQueuedWrites / 2
 
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
@@ -43,24 +45,23 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * Runs writes in READ COMMITTED transactions. Isolation comes from the statements: conditional updates, unique keys, and
- * `select … for update` on rows that an operation builds on.
+ * Runs writes in READ COMMITTED transactions. Isolation comes from the statements: conditional updates, unique keys,
+ * and `select … for update` on rows that an operation depends on.
  *
  * A write takes one of three paths:
  *
- * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one transaction, so
- *   each round trip carries the statements of all of them. If it fails, its writes move to the serial queues of their merchants.
- * - **Serial batch**, for other writes of one merchant. They would wait for each other anyway, because each locks the merchant's
- *   sequence until COMMIT. The writes that arrive while one batch runs form the next, and run one after another. If it fails,
- *   each of its writes runs alone.
- * - **Alone**: retried after a conflict up to `maxAttempts` times, and after a lock timeout until its deadline.
+ * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one
+ *   transaction, so that each round trip carries the statements of all of them. If the batch fails, its writes move to
+ *   the serial queues of their merchants.
+ * - **Serial batch**, for other writes of one merchant. They would wait for each other anyway, because each locks the
+ *   merchant's sequence until COMMIT. The writes that arrive while a batch runs form the next batch, and run one after
+ *   another. If the batch fails, each of its writes runs alone.
+ * - **Alone**: retried after conflicts up to `maxAttempts` times, and after lock timeouts until its deadline.
  *
- * A write whose connection breaks is not retried but rejected with UNAVAILABLE; if that happens during COMMIT it may be stored.
+ * A write whose connection breaks is not retried but rejected with UNAVAILABLE; during COMMIT it may be stored.
  *
- * @param connections size of the pool
  * @param notifyChange called after COMMIT for each watched table that the transaction changed
- * @param onCommitted observes each COMMIT, for metrics
- * @param onFatal called when one of these callbacks throws
+ * @param onFatal called when a callback throws
  */
 export function postgresWriter(
   pool: PostgresPool,
@@ -80,10 +81,13 @@ export function postgresWriter(
   /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
   const maxLockRetries = Math.max(1, Math.floor(connections / 2))
   let lockRetries = 0
-  /** The next serial batch of each merchant that has one running. */
+  /** The next serial batch of each merchant whose serial batch is running. */
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
-  /** Writes of failed concurrent batches, counted by merchant: until they end, the merchant joins no concurrent batch. */
+  /**
+   * How many writes of failed concurrent batches have not ended, by merchant. Until they end, the merchant joins no
+   * concurrent batch.
+   */
   const isolated = new Map<string, number>()
   const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
 
@@ -195,12 +199,15 @@ export function postgresWriter(
     })
   }
 
-  /** One merchant's lock wait would block the whole batch (head-of-line blocking), so `lock_timeout` fails the batch early. */
+  /**
+   * One merchant's lock wait would block the whole batch (head-of-line blocking), so `lock_timeout` fails the batch
+   * early.
+   */
   async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
     await commitBatch(batch, {
       run: async (tx, deferred) => {
         const running = batch.map((write) => runInBatch(write, tx, { deferred, isConcurrent: true }))
-        // After a failure the others still use the transaction: wait for them before it is rolled back.
+        // After a failure the other writes still use the transaction, so they must end before it is rolled back.
         await Promise.allSettled(running)
         return Promise.all(running)
       },
@@ -208,7 +215,10 @@ export function postgresWriter(
     })
   }
 
-  /** Queues a write of a failed concurrent batch serially, and keeps its merchant out of concurrent batches until it ends. */
+  /**
+   * Queues a write of a failed concurrent batch serially, and excludes its merchant from concurrent batches until the
+   * write ends.
+   */
   function runIsolated(write: MerchantWrite): void {
     const { merchantId, resolve, reject } = write
     const addToCount = (difference: number) => {
@@ -226,7 +236,10 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /** Commits a batch and answers its writes. If a write fails, rolls the batch back and passes each write to `rerun`. */
+  /**
+   * Commits a batch and settles its writes. If it fails, rolls it back and passes each write to `rerun`, unless the
+   * server is down.
+   */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {
@@ -247,7 +260,7 @@ export function postgresWriter(
   return { write, statistics: () => ({ ...counts(), queued: queued() }) }
 }
 
-/** @throws what the operation threw, if only a rollback of the batch can undo the write */
+/** @throws the operation's error, if only a rollback of the batch can undo the write */
 async function runInBatch(
   { operation, deadlineMs }: QueuedWrite,
   tx: Tx,
@@ -260,14 +273,14 @@ async function runInBatch(
     if (isRead(query)) return tx.execute(query, params)
     if (!returnsRows(query)) hasWritten = true
     pendingStatements++
-    // A statement with RETURNING that returns no row changed nothing: a debit that the balance does not cover.
+    // A statement with RETURNING that returns no row changed nothing, for example a debit above the balance.
     return mapMaybe(tx.execute<never>(query, params), (rows) => {
       pendingStatements--
       if (rows.length > 0) hasWritten = true
       return rows
     })
   }
-  // In a concurrent batch other writes have built on the new value by the time this one fails.
+  // In a concurrent batch, other writes may already depend on the new value when this write fails.
   const update: DeferredValues['update'] = (name, how) => {
     hasWritten = true
     return deferred.update(name, how)
@@ -277,15 +290,15 @@ async function runInBatch(
     const own = { execute, deferred: isConcurrent ? { ...deferred, update } : deferred }
     return { result: await runGuarded(own as unknown as Tx, operation) }
   } catch (error) {
-    // Only a rollback undoes changed rows, and an error of a statement has aborted the transaction on the server. A statement
-    // that the operation did not await may still change a row.
+    // Changed rows need a rollback, and a failed statement has aborted the transaction on the server. A statement that
+    // the operation did not await may still change a row.
     if (!(error instanceof DomainError) || hasWritten || pendingStatements > 0) throw error
     if (!isConcurrent) deferred.undo()
     return { error }
   }
 }
 
-/** Runs an operation with a handle that ends with it. */
+/** Runs an operation with a handle that becomes invalid when the operation ends. */
 async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
   const requireRunning = () => {
@@ -304,7 +317,6 @@ type BatchRunner = {
   readonly rerun: (write: MerchantWrite) => void | Promise<void>
 }
 
-/** Caches `watchedTableOf` by the number of the query. */
 const watchedTableByQuery = new Map<number, WatchedTable | null>()
 
 function watchedTableOf(query: Query): WatchedTable | null {

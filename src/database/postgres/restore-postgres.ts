@@ -11,10 +11,10 @@ import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
- * Restores a dump in `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction. The login becomes the
- * owner of all objects. If the inspection fails, removes them again.
+ * Restores a dump in `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction. The
+ * login role becomes the owner of all objects. If the inspection fails, removes the objects again.
  *
- * @throws Error as `restoreDatabase` does
+ * @throws Error like `restoreDatabase`
  */
 export async function restorePostgres({ url, backup, canReplace, inspect }: RestoreOptions): Promise<RestoreResult> {
   if (canReplace) throw new Error(`--replace is for SQLite. ${emptyDatabaseAdvice}`)
@@ -33,7 +33,7 @@ export async function restorePostgres({ url, backup, canReplace, inspect }: Rest
     await restoreInto(server, backup)
     try {
       await grantToServiceRole(client)
-      // A restore brings no statistics, and the planner needs them for a large audit.
+      // A dump contains no statistics, which the planner needs for a large audit.
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
@@ -100,7 +100,9 @@ async function restoreInto(server: ServerTarget, backup: string): Promise<void> 
   }
 }
 
-/** The contents of the dump without extensions: the service needs none, and only a superuser may create some of them. */
+/**
+ * Returns the dump's contents without extensions: the service needs none, and only a superuser may create some of them.
+ */
 async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))

@@ -11,32 +11,32 @@ import { isConnectionLost, isConnectionUnusable } from './postgres-errors.ts'
 /** A transaction that begins with its first statement. */
 export type Transaction = Reader & {
   /**
-   * Sends the remaining statements and commits. A read-write transaction that only read waits for the synchronous standbys too: it
-   * may return a stored result again, and a failover must not lose that.
+   * Sends the remaining statements and commits. A read-write transaction that only read also waits for the synchronous
+   * standbys: it may return a stored result, which a failover must not lose.
    *
-   * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored, or will be after a failover
+   * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored or would survive a failover
    */
   readonly commit: () => Promise<void>
-  /** Rolls back and returns the cause: the error of a statement, even if the operation caught it, or else `error`. */
+  /** Rolls back and returns the cause: a statement's error, even if the operation caught it, or else `error`. */
   readonly rollBack: (error: unknown) => Promise<unknown>
 }
 
 type QueuedStatement = BoundQuery & {
-  /** Whether the operation needs its result, so that it can't be deferred. */
+  /** Whether the operation needs the result, so that the statement cannot be deferred. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Deferred statements, before a batch of them is sent. */
+/** The maximum number of deferred statements. */
 const maxUnsentStatements = 500
 
 /**
  * Opens a transaction that needs few round trips.
  *
- * Statements that an operation runs concurrently are sent together, with BEGIN before the first. A write without RETURNING resolves
- * immediately and is sent with the next statement, at the latest with COMMIT: its result has no rows. If it fails, so does the
- * transaction.
+ * Concurrent statements of an operation are sent together, with BEGIN before the first. A write without RETURNING
+ * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails, so
+ * does the transaction.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null
@@ -45,7 +45,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
   let failure: { readonly error: unknown } | null = null
   let isOver = false
   let hasWritten = false
-  // Changes of shared data by other processes apply from the next transaction.
+  // Other processes' changes of shared data apply from the next transaction on.
   const sharedResults = sharedQueryCache<Promise<unknown[]>>()
 
   async function execute<Result>(query: Query, params: object): Promise<Result[]> {
@@ -71,7 +71,8 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
 
   async function sendQueued(): Promise<void> {
     do {
-      // The operation runs in microtasks until it awaits a statement. By then all its concurrent statements are queued.
+      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are queued by
+      // now.
       await new Promise((resolve) => setImmediate(resolve))
       // The statements' own promises report the error.
       await send().catch(() => {})
@@ -118,7 +119,9 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
   }
 
-  /** A commit that wrote nothing does not wait for standbys by itself. */
+  /**
+   * Returns whether a WAL record must precede COMMIT, because a COMMIT that wrote nothing does not wait for standbys.
+   */
   function mustReplicate(): boolean {
     return begin.includes('begin') && !hasWritten
   }

@@ -2,10 +2,9 @@ import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
-/** A column of a result; `isColumn` if it is a column of a table and not an expression. */
+/** `isColumn` is false for an expression. */
 export type RowField = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
 
-/** OIDs of the types of our columns, and of expressions over them. */
 export const typeOids = {
   boolean: 16,
   bigint: 20,
@@ -21,10 +20,14 @@ export const typeOids = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Compared in place of text that is no UUID, which PostgreSQL would reject: no row has this id. */
+/** Replaces a text that is not a UUID, because PostgreSQL would reject that. No row has this id. */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** Encodes a parameter in PostgreSQL's text format, `null` for NULL. @param type OID of the type that PostgreSQL expects */
+/**
+ * Encodes a parameter in PostgreSQL's text format, `null` for NULL.
+ *
+ * @param type OID of the type that PostgreSQL expects
+ */
 export function encodeParameter(
   { name, isList, isCompared }: PostgresParameter,
   type: number,
@@ -37,15 +40,14 @@ export function encodeParameter(
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Encodes an array literal with every item quoted. */
 function encodeArray(items: readonly unknown[], type: number): string {
   const comparable = type === typeOids.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
   return `{${comparable.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
 /**
- * Returns a function that decodes the text values of a row to the object that SQLite would return. It is generated code, because an
- * object literal is faster than an object filled in a loop. All names in it are columns from our own queries.
+ * Generates a function that decodes a row's text values to the object that SQLite would return, which is faster than a
+ * loop. All names in the generated code are columns of our own queries.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const properties = fields.map((field, i) => {
@@ -57,7 +59,6 @@ export function createRowDecoder(fields: readonly RowField[]): (values: (string 
   return create(...Object.values(decoders))
 }
 
-/** Returns a function that decodes the values of a projected row in place. */
 export function createProjectionDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const decoded = fields.flatMap((field, index) => {
     const decoder = decoderOf(field)
@@ -71,7 +72,7 @@ export function createProjectionDecoder(fields: readonly RowField[]): (values: (
 
 const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, integerOrText, booleanToBigint }
 
-/** By OID; any other type stays text. */
+/** Decoders by type OID; any other type stays text. */
 const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
   [typeOids.boolean]: 'booleanToBigint',
   [typeOids.bigint]: 'BigInt',
@@ -84,7 +85,7 @@ const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
 }
 
 function decoderOf({ dataTypeID, isColumn }: RowField): keyof typeof decoders | null {
-  // As on SQLite, an integer expression is a bigint: it may exceed what a number holds.
+  // As on SQLite, integer expressions are bigints, because they can exceed the range of a number.
   if (isColumn && dataTypeID === typeOids.integer) return 'Number'
   return decodersByType[dataTypeID] ?? null
 }
@@ -96,7 +97,7 @@ export function isoTime(text: string): string {
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
-/** A sum of amounts is a numeric. Integers become bigints, anything else stays text. */
+/** The sum of amounts is a numeric. Integers become bigints; anything else stays text. */
 function integerOrText(text: string): bigint | string {
   return /^-?\d+$/.test(text) ? BigInt(text) : text
 }

@@ -2,7 +2,7 @@ import type { Batchable } from '../database.ts'
 
 export type BatchableWrite = { readonly merchantId: string; readonly batchable: Batchable }
 
-/** While the server runs the statements of one batch, this process runs the operations of another. */
+/** While the server runs the statements of one batch, this process can run the operations of another. */
 const maxConcurrentBatches = 4
 
 export type WriteBatcher<Write extends BatchableWrite> = {
@@ -12,18 +12,18 @@ export type WriteBatcher<Write extends BatchableWrite> = {
 }
 
 /**
- * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` of them: those that arrived by the
- * end of an event-loop iteration, or while `maxConcurrentBatches` were running.
+ * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` of them: those that
+ * arrived in one event-loop iteration, or while `maxConcurrentBatches` batches were running.
  *
- * - A merchant is in one running batch at a time, because a second one would wait for the first one's locks.
- * - Fairness: a batch takes one write of each merchant before it takes a second one of any.
- * - A batch is sorted by merchant, so all processes lock rows in the same order and do not deadlock.
+ * - A merchant is in one running batch at a time, because a second batch would wait for the locks of the first.
+ * - Fairness: a batch takes one write of each merchant before it takes a second write of any merchant.
+ * - A batch is sorted by merchant, so that all processes lock rows in the same order and do not deadlock.
  */
 export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,
   runBatch: (batch: readonly Write[]) => Promise<void>,
 ): WriteBatcher<Write> {
-  /** By merchant; the merchant at the front is served first. */
+  /** Queued writes by merchant; the merchant at the front is served first. */
   const queues = new Map<string, Write[]>()
   const runningMerchants = new Set<string>()
   let queued = 0

@@ -1,19 +1,19 @@
 import Sqlite from 'better-sqlite3'
 import type { OnProgress } from '../database.ts'
-import { createPrivateFile, startBackup } from '../private-file.ts'
+import { createPrivateFile, startNewFile } from '../private-file.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * Writes a compact copy of one snapshot. The copy gets its name once it is complete, checked and on disk.
+ * Writes a compact copy of one snapshot. The copy gets its final name when it is complete, checked and on disk.
  *
- * VACUUM INTO reads a snapshot, whereas SQLite's backup API restarts whenever another process writes. It rebuilds the indexes, so
- * damage of the database would not show in the copy: both are checked.
+ * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes
+ * and so hides their damage, therefore the database is checked as well as the copy.
  *
- * @throws when either is damaged, or the copy is incomplete
+ * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */
 export function backUp({ raw }: SqliteConnection, target: string, onProgress: OnProgress = () => {}): void {
-  const { path, publish, remove } = startBackup(target)
+  const { path, publish, remove } = startNewFile(target)
   try {
     onProgress('checking the database', 0, stepCount)
     requireIntegrity(raw, 'The database is damaged, and nothing was copied')
@@ -38,7 +38,7 @@ function requireIntegrity(raw: Sqlite.Database, sentence: string): void {
   if (errors.length > 0) throw new Error(`${sentence}: ${errors.slice(0, 3).join('; ')}`)
 }
 
-/** Checks the copy, and compares its row counts with those of the database before and after copying. */
+/** Compares the copy's row counts with those of the database before and after copying. */
 function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCounts; atMost: RowCounts }): void {
   const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {

@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** A statement and what is bound to it in order: the parameter `name`, or if that is `null`, the constant `value`. */
+/** A statement with its bindings in order: the parameter `name` or, if `name` is `null`, the constant `value`. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
@@ -22,8 +22,8 @@ class SqliteCompiler extends SqliteQueryCompiler {
   /**
    * Binds a list as one JSON array, so that one statement serves lists of any length.
    *
-   * The unary plus hides bound values from SQLite's planner. If the plan depended on a value, SQLite would prepare a statement with
-   * ORDER BY or LIMIT again for each execution, at 4 to 17 µs.
+   * The unary plus hides bound values from SQLite's planner. If a plan depended on them, SQLite would prepare a
+   * statement with ORDER BY or LIMIT again for each execution.
    */
   protected override visitValue(node: ValueNode): void {
     if (node.value === noIndexMarker) {
@@ -40,7 +40,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
     if (isList) this.append('))')
   }
 
-  /** Omits row locks: there is only one writer. */
+  /** Omits row locks, because there is only one writer. */
   protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
     if (rawModifier || modifier === undefined || !lockModifiers.has(modifier))
       throw new Error('SQLite does not support this modifier of a select')

@@ -9,10 +9,12 @@ import { createPrivateFile } from '../private-file.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
- * Checks that `path` is a database of this service, or creates an empty file that only its owner may read; SQLite gives its WAL the
- * same mode. Calls `onWarning` if others may read an existing file, and leaves its mode.
+ * Checks that the file at `path` is a database of this service. If it is missing, creates an empty file that only its
+ * owner can read; SQLite gives the WAL the same mode. If other users can read an existing file, calls `onWarning` and
+ * keeps the mode.
  *
- * @throws Error when the folder is missing, another program's database is there, or the file is missing and `mustExist`
+ * @throws Error when the folder is missing, the file is another program's database, or the file is missing and
+ *   `mustExist` is true
  */
 export function prepareDatabaseFile(
   path: string,
@@ -35,7 +37,10 @@ export function prepareDatabaseFile(
 
 type FileContents = 'nothing' | 'ours' | 'foreign'
 
-/** Identifies the program of a database file. Opens it for writing only if a crash left a transaction to roll back. */
+/**
+ * Identifies the program that owns a database file. Opens the file for writing only to roll back a transaction after a
+ * crash.
+ */
 export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
     return readContents(path, migrations, { readonly: true })
@@ -53,7 +58,7 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
       .pluck()
       .get(...values) !== undefined
   try {
-    // SQLite's own tables don't count.
+    // Ignores SQLite's own tables.
     if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
     const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
     const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
@@ -63,7 +68,6 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
   }
 }
 
-/** The files of a database, by the suffix of their paths. */
 const fileDescriptions = {
   '': 'The database file',
   '-wal': 'The write-ahead log of the database (-wal)',
@@ -71,20 +75,21 @@ const fileDescriptions = {
 } as const
 type FileSuffix = keyof typeof fileDescriptions
 
-/** Whether the path of an open file still leads to it. */
+/** Whether the path of an open file still refers to that file. */
 type FileStatus = 'same' | 'removed' | 'replaced'
 
-/** `isWalEmpty` if a new, empty file has replaced the WAL. */
+/** `isWalEmpty` is true if a new, empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
-/** Detects that open files were removed or replaced. */
 export type FileWatch = {
-  /** @throws DomainError UNAVAILABLE once any of the files has changed */
+  /** @throws DomainError UNAVAILABLE if any of the files has changed */
   readonly requireUnchanged: () => void
-  /** The same for reads, with at most one check in 100 ms: no other process of ours can start and commit faster. */
+  /**
+   * Like `requireUnchanged`, but checks at most every 100 ms, for reads: no other process of this service can start and
+   * commit faster.
+   */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
-  /** Stops the periodic check. */
   readonly close: () => void
 }
 
@@ -92,11 +97,11 @@ const checkIntervalMs = 100
 const idleCheckIntervalMs = 1_000
 
 /**
- * Watches the database at `path`, its WAL and the index of that. SQLite keeps using files that have lost their names, and commits
- * to them are lost when the process ends.
+ * Watches the database at `path`, its WAL and the WAL index. SQLite continues to use files that were removed or
+ * replaced, and commits to them are lost when the process ends.
  *
- * A process that has seen a change stops for good, because it can't know what others did to the files. An idle process checks every
- * second.
+ * After a change the process rejects everything permanently, because it cannot know what other processes did to the
+ * files.
  *
  * @param onChange called once; returns advice for the error message
  */
@@ -161,12 +166,12 @@ function statFile(path: string): Stats | undefined {
   }
 }
 
-/** Blocks the event loop, but then the database is stopped anyway. */
+/** The wait blocks the event loop, which is acceptable because the database is stopped. */
 const checkpointTimeoutMs = 1_000
 
 /**
- * Checkpoints the WAL if only its name is gone: otherwise acknowledged writes would be lost with the process. Not if other processes
- * may have written to a new WAL.
+ * Checkpoints the WAL if only its file name is gone, because otherwise acknowledged writes would be lost with the
+ * process. Does nothing if other processes may have written to a new WAL.
  *
  * @returns whether the whole WAL is in the database file and on disk
  */
@@ -185,14 +190,15 @@ export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatus
 /**
  * Checks that the WAL is as long as its index says.
  *
- * @throws when it was removed while other processes had it open: the current one lacks their commits, and must not be extended
+ * @throws Error when the WAL was removed while another process had it open: the current WAL lacks that process's
+ *   commits, and must not be extended
  */
 export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
   const pageSize = raw.pragma('page_size', { simple: true }) as number
   for (;;) {
     const { log } = checkpoint(raw, 'NOOP')
     if (log <= 0 || statSync(`${path}-wal`).size >= walHeaderBytes + log * (frameHeaderBytes + pageSize)) return
-    // Otherwise another process has restarted the WAL between the two calls.
+    // A different number means that another process has restarted the WAL between the two calls.
     if (checkpoint(raw, 'NOOP').log === log) break
   }
   throw new Error('its write-ahead log (-wal) was removed while another process had it open: end that process first')
@@ -201,7 +207,7 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** Returns the number of pages in the WAL, and how many of them are in the database file. */
+/** `log` is the number of pages in the WAL; `checkpointed` is how many of them are in the database file. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

@@ -35,7 +35,8 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys are off meanwhile. They refer to tables by name, so afterwards they refer to the new table.
+  // Foreign keys are off during migrations. They refer to tables by name, so after the rename they refer to the new
+  // table.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
     raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
@@ -46,10 +47,10 @@ const dialect: MigrationDialect = {
   ],
   refuseIf,
   setPlannerStatistics: (table, byIndex) => [
-    // Creates the table of statistics if it is missing.
+    // Creates the statistics table if it is missing.
     raw(sql`analyze sqlite_schema`),
     ...Object.entries(byIndex).map(([index, rows]) => {
-      // Statistics of a primary key have its table's name.
+      // The statistics of a primary key have the name of the table.
       const name = index === 'key' ? table : `${table}_${index}`
       const statistics = [largeTableRows, ...rows].join(' ')
       return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
@@ -63,12 +64,13 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Applies pending migrations in one transaction. It takes the write lock first, so processes that start simultaneously migrate once.
+ * Applies pending migrations in one transaction, which takes the write lock first, so that processes that start
+ * simultaneously migrate once.
  *
- * Foreign keys are off meanwhile (this pragma works only outside of a transaction): otherwise dropping a table would search for
- * references to each of its rows, without an index.
+ * Foreign keys are off, because otherwise dropping a table would search for references to each of its rows, without an
+ * index. The pragma works only outside of transactions.
  *
- * @throws when a later version has migrated the file, or a migration finds rows that it can't convert
+ * @throws Error when a later version has migrated the file, or a migration finds rows that it cannot convert
  */
 export function migrateSqlite(
   database: Sqlite.Database,
@@ -103,7 +105,7 @@ export function migrateSqlite(
   }
 }
 
-/** Returns the names of the migrations that have run; none for a new file. */
+/** Returns the applied migrations; none for a new file. */
 export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])

@@ -18,9 +18,9 @@ import { sqliteWriter } from './sqlite-writer.ts'
 import { writerEpoch } from './writer-epoch.ts'
 
 /**
- * Opens the SQLite file at `path` and applies pending migrations. Creates it if it is missing, unless it `mustExist`.
+ * Opens the SQLite file at `path` and applies pending migrations.
  *
- * @throws Error that names the file when it can't be opened (see `prepareDatabaseFile`)
+ * @throws Error with the path when the file cannot be opened (see `prepareDatabaseFile`)
  */
 export function openSqlite(path: string, migrations: readonly Migration[], options: EngineOptions): Database {
   const { onFatal, onStopped = () => {}, onCommitted } = options
@@ -28,7 +28,8 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
   const files = watchFiles(path, (statuses) => {
     reader.refresh()
     const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
-    // Before the reading connection: the last one to close removes the WAL, which may have commits of other processes.
+    // This connection closes first: a writing connection that closes last removes the WAL, which may contain commits of
+    // other processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))
@@ -65,7 +66,8 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
       commits.close()
       reader.refresh()
       files.close()
-      // If the files were replaced, the order of the last two lines would lose what others have written to the new ones.
+      // If the files were replaced, a writing connection that closes last would remove the new WAL and the commits in
+      // it.
       if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()
@@ -77,9 +79,9 @@ const savedAdvice = 'All acknowledged writes are saved in the database file.'
 const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * Opens the SQLite file at `path` in a process that only reads. The writer process has opened it before.
+ * Opens a file in a process that only reads, after the writer process has opened it.
  *
- * @throws Error that names the file when it can't be opened
+ * @throws Error with the path when the file cannot be opened
  */
 export function openSqliteReader(
   path: string,
@@ -112,9 +114,9 @@ export function openSqliteReader(
 }
 
 /**
- * Opens the SQLite file at `path` for inspection. Changes nothing, and leaves no files, whichever processes have it open.
+ * Opens a file for inspection. Changes nothing and leaves no files behind.
  *
- * @throws Error when it can't be opened, or is not a database of this service
+ * @throws Error when the file cannot be opened, or is not a database of this service
  */
 export function inspectSqlite(path: string, migrations: readonly Migration[]): InspectedDatabase {
   prepareDatabaseFile(path, migrations, { mustExist: true, onWarning: () => {} })
@@ -185,7 +187,7 @@ function readSide(
     },
     backup: async (target, onProgress) => {
       files.requireUnchanged()
-      // VACUUM can't run inside the read transaction of this event-loop iteration.
+      // VACUUM cannot run inside the open read transaction.
       reader.refresh()
       backUp(reading, target, onProgress)
     },
@@ -205,18 +207,18 @@ function openConnections(
       const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
       if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite does it too but ignores a failure, and then a power failure could remove the files with all their data.
+      // SQLite also syncs the folder, but ignores errors. After such an error, a power failure could remove the files.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // An open connection would keep its lock on the files, and later attempts would fail.
+      // An open connection would keep its lock on the files, so later attempts would fail.
       writing.raw.close()
       throw error
     }
   })
 }
 
-/** A connection opens its files, and locks them, with its first read. */
+/** Reads a row, because a connection opens and locks its files with its first read. */
 function openReadConnection(path: string): SqliteConnection {
   const reading = openConnection(path, { isReadOnly: true })
   selectAnyMigration(reading)
@@ -227,13 +229,12 @@ function selectAnyMigration({ raw }: SqliteConnection): void {
   raw.prepare('select name from migrations limit 1').get()
 }
 
-/** Adds the path to errors of SQLite. */
 function withPathInErrors<Result>(path: string, run: () => Result): Result {
   try {
     return run()
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
-    // SHMSIZE: no space for the index of the WAL.
+    // SHMSIZE means that there is no space for the WAL index.
     const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new TemporarilyUnavailableError(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })

@@ -24,12 +24,12 @@ import { appliedMigrations } from './migrate-sqlite.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
- * Replaces the SQLite file at `path` by a backup.
+ * Replaces the SQLite file at `path` with a backup.
  *
- * Checks a copy in the same folder, and renames it when it is complete and on disk. A process killed meanwhile leaves the database
- * unchanged, and a copy that the next restore removes.
+ * Checks a copy in the same folder, and renames it when it is complete and on disk. If the process is killed during the
+ * restore, the database stays unchanged, and the next restore removes the copy.
  *
- * @throws Error as `restoreDatabase` does
+ * @throws Error like `restoreDatabase`
  */
 export async function restoreSqlite(
   path: string,
@@ -52,7 +52,7 @@ export async function restoreSqlite(
   }
 }
 
-/** Copies to a new file that only its owner may read. Reports KiB. */
+/** Copies to a new file that only its owner can read. Reports KiB. */
 async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
@@ -63,7 +63,9 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/** Checks again, and moves the copy synchronously, so that no process of this service can start in between. */
+/**
+ * Checks the target again and moves the copy, synchronously, so that a service has almost no time to start in between.
+ */
 function moveIntoPlace(
   copy: string,
   path: string,
@@ -73,18 +75,22 @@ function moveIntoPlace(
   let previousLocation: string | null = null
   if (existsSync(path)) {
     previousLocation = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
-    // A hard link and then one rename: if the path were free for a moment, a starting service would create a new database.
+    // A hard link and then one rename keep the path occupied: if it were free for a moment, a starting service would
+    // create a new database.
     linkSync(path, previousLocation)
     renameSync(copy, path)
   } else {
-    // A hard link, because unlike a rename it never replaces a file that was created meanwhile.
+    // A hard link, unlike a rename, never replaces a file that was created in the meantime.
     linkSync(copy, path)
   }
   fsyncPath(dirname(path))
   return { file: path, kept: previousLocation }
 }
 
-/** @throws Error when a process has the database open, or it exists and may not be replaced */
+/**
+ * @throws Error when the folder is missing, a process has the database open, or the database exists and must not be
+ *   replaced
+ */
 function requireRestorable(path: string, canReplace: boolean): void {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
@@ -100,7 +106,6 @@ function requireRestorable(path: string, canReplace: boolean): void {
   }
 }
 
-/** Explains the journal, and what to do. */
 function openFileAdvice(path: string): string {
   const users = findFileUsers(path)
   if (users.length === 0) {
@@ -151,7 +156,7 @@ function pageSizeOf(header: Buffer): number {
   return field === 1 ? 65_536 : field
 }
 
-/** Checks a copy of `backup`. @throws Error when it is damaged, not of this service, or of a later version */
+/** Checks a copy of `backup`. @throws Error when it is damaged, or from another program or a later version */
 function requireValidBackup(copy: string, migrations: readonly Migration[], backup: string): void {
   const database = new Sqlite(copy, { readonly: true, fileMustExist: true })
   try {
@@ -168,7 +173,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Removes copies of killed processes, and keeps those of running ones. */
+/** Removes the copies of killed processes, but not those of running ones. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -188,7 +193,9 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** Finds other processes that have the database or its journal open, on Linux. Only root sees those of other users. */
+/**
+ * Finds other processes that have the database or its journal open, on Linux. Only root can see other users' processes.
+ */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),
@@ -212,7 +219,7 @@ function commandOf(pid: number): string {
     .trim()
 }
 
-/** A process may end meanwhile, and those of other users can't be inspected. */
+/** Returns an empty string if the process has ended or belongs to another user. */
 function readOrEmpty(read: () => string): string {
   try {
     return read()

@@ -17,14 +17,12 @@ export function findIntegrityErrors(raw: Sqlite.Database): string[] {
   }
 }
 
-/** Compares the schema of a fully migrated file with the one that the migrations create in an empty database. */
 export function checkSchemaSqlite(raw: Sqlite.Database, migrations: readonly Migration[]): SchemaCheck {
   const expected = expectedSchemas.get(migrations) ?? buildExpectedSchema(migrations)
   expectedSchemas.set(migrations, expected)
   return compareSchemas(readSchemaObjects(raw), expected)
 }
 
-/** A cache. */
 const expectedSchemas = new WeakMap<readonly Migration[], readonly SchemaObject[]>()
 
 function buildExpectedSchema(migrations: readonly Migration[]): readonly SchemaObject[] {
@@ -41,7 +39,6 @@ type SchemaRow = { type: string; name: string; table: string; sql: string }
 type ColumnRow = { table: string; name: string; definition: string }
 type ForeignKeyRow = { table: string; target: string; definition: string }
 
-/** Reads the schema without SQLite's own tables. */
 function readSchemaObjects(raw: Sqlite.Database): SchemaObject[] {
   const rows = raw.prepare(objectsSql).all() as SchemaRow[]
   const objects = rows.map(({ type, name, table, sql }) => ({
@@ -76,7 +73,7 @@ const foreignKeysSql = `select s.name as "table", k."table" as target,
     group_concat(k."from" || ' to ' || coalesce(k."to", 'key'), ', ' order by k.seq) || ' on delete ' || k.on_delete as definition
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table' and s.name ${isOwnNameSql} group by s.name, k.id`
 
-/** Whether an index is neither unique, partial nor on an expression: such an index can't reject a row. */
+/** Returns whether an index is neither unique, partial nor on an expression, so that it cannot reject a row. */
 function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; name: string }): boolean {
   return (
     raw
@@ -88,7 +85,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** SQLite stores definitions as they were typed. */
+/** SQLite stores definitions as they were typed, so white space is normalized for comparison. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

@@ -7,26 +7,23 @@ import { camelCase, columnKindsByTable } from '../tables.ts'
 import type { SqliteStatement } from './compile-for-sqlite.ts'
 import { compileForSqlite } from './compile-for-sqlite.ts'
 
-/** The table that a statement changes, or `anything` if it is unknown. */
 export type ChangedTable = TableName | 'anything'
 
-/** A connection that prepares each query once. */
 export type SqliteConnection = {
   readonly raw: Sqlite.Database
   readonly run: (query: Query, params: object) => unknown[]
-  /** `null` for a query that only reads. */
+  /** Returns the table that a query changes; `null` if it only reads. */
   readonly changedTableOf: (query: Query) => ChangedTable | null
 }
 
-/** How long a connection waits for another process that holds the write lock. */
 export const lockTimeoutMs = 5_000
 
-/** Each takes about 15 KB, which is freed when an evicted statement is garbage-collected. */
+/** Each statement takes about 15 KB, which is freed after its eviction by garbage collection. */
 const maxPreparedProjections = 500
 
 /**
- * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not see that memory, and would collect evicted
- * statements only after tens of thousands.
+ * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not know of that memory, and
+ * would otherwise collect evicted statements only after tens of thousands.
  */
 const projectionMemoryBytes = 32 * 1024
 
@@ -34,7 +31,7 @@ type PreparedStatement = {
   readonly statement: Sqlite.Statement
   readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  /** Replaces the values of each row by the decoded row, in place. */
+  /** Replaces each row's values with the decoded row, in place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changedTable: ChangedTable | null
 }
@@ -42,11 +39,11 @@ type PreparedStatement = {
 /**
  * Opens the file at `path`.
  *
- * Sets `synchronous=FULL` and reads it back: better-sqlite3 is built with NORMAL for WAL files, which loses acknowledged commits in a
- * power failure.
+ * Sets `synchronous=FULL` and reads it back, because better-sqlite3 is built with NORMAL for WAL files, which loses
+ * acknowledged commits in a power failure.
  *
- * @param isInspection changes nothing; unlike a read-only connection, it removes the WAL it created if no other process has the file
- *   open
+ * @param isInspection the connection changes nothing. Unlike a read-only connection, it removes the WAL that it
+ *   created, if no other process has the file open.
  */
 export function openConnection(
   path: string,
@@ -60,13 +57,13 @@ export function openConnection(
     enableWal(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
-    // Checkpoints cost two syncs each. 4,000 pages are at most 16 MiB of WAL.
+    // A checkpoint costs two syncs. 4,000 pages are at most 16 MiB of WAL.
     raw.pragma('wal_autocheckpoint = 4000')
     // Shrinks a WAL that has grown during a long read.
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Without it REPLACE would delete rows of append-only tables without running their triggers.
+  // Without this, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   raw.pragma('temp_store = MEMORY')
   raw.pragma('cache_size = -65536')
@@ -92,7 +89,7 @@ export function openConnection(
   }
 }
 
-/** Retries for up to 5 s: SQLite does not wait while another process changes the mode of the same new file. */
+/** Retries for up to 5 s, because SQLite does not wait while another process changes the mode of the same new file. */
 function enableWal(raw: Sqlite.Database): void {
   const unchanged = new Int32Array(new SharedArrayBuffer(4))
   for (let retry = 0; ; retry++) {
@@ -110,7 +107,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // Amounts exceed what a number can hold. Rows that may have one are read with bigints, which costs more.
+  // A number cannot hold every amount. Rows that may contain amounts are read with bigints, which costs more.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -125,16 +122,19 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   }
 }
 
-/** Our triggers change no rows and no foreign key cascades, so this is the only table. */
+/** Triggers change no rows and foreign keys do not cascade, so a statement changes only this table. */
 function changedTableIn(sql: string): ChangedTable {
   const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
-/** An expression has no column and no kind, so it may be an amount. */
+/** An expression has no column kind, so it may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
-/** Returns a function that lists the values to bind. It is generated code; all names in it are parameters of our own queries. */
+/**
+ * Generates a function that lists the values to bind. All names in the generated code are parameters of our own
+ * queries.
+ */
 function createBinder(parameters: SqliteStatement['parameters']): PreparedStatement['bind'] {
   const constants = parameters.map(({ value }) => encodeParameter(null, value))
   const values = parameters.map(({ name }, i) =>
@@ -146,13 +146,12 @@ function createBinder(parameters: SqliteStatement['parameters']): PreparedStatem
 function encodeParameter(name: string | null, value: unknown): unknown {
   if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
-  // better-sqlite3 binds a number as a floating-point value, with which SQL would not divide as integers.
+  // better-sqlite3 binds a number as floating point, with which SQL would not use integer division.
   if (typeof value === 'number') return BigInt(value)
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return value
 }
 
-/** Returns a function that decodes the values of rows in place. Most columns need no decoding. */
 function createProjectionDecoder(
   columns: Sqlite.ColumnDefinition[],
   hasBigints: boolean,
@@ -179,8 +178,8 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
 }
 
 /**
- * Returns a function that creates a row from its values. It is generated code, because an object literal is a third faster than an
- * object filled in a loop. All names in it are columns from our own queries.
+ * Generates a function that creates a row from its values, which is a third faster than a loop. All names in the
+ * generated code are columns of our own queries.
  */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {

@@ -7,29 +7,29 @@ export type SqliteReader = Reader & {
   readonly snapshot: <Result>(read: (db: Reader) => MaybePromise<Result>) => Promise<Result>
   /** See `Database.refresh`. */
   readonly refresh: () => void
-  /** Called after each commit of this process, so that a caller who was answered reads what it wrote. */
+  /** Called after each commit of this process, so that callers can read their own writes. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
   /** See `Database.tableVersion`. */
   readonly version: (table: TableName) => number
 }
 
 /**
- * Reads on a read-only connection, in one read transaction for each event-loop iteration.
+ * Runs reads on a read-only connection, in one read transaction for each event-loop iteration.
  *
- * A statement inside an open transaction costs a quarter of one that opens its own, and a page and its total come from the same
- * snapshot. Because the transaction ends with the iteration, it neither serves stale rows nor delays a checkpoint.
+ * A statement in an open transaction costs a quarter of one that opens its own. The transaction ends with the
+ * iteration, so it neither returns stale rows nor delays a checkpoint.
  *
- * @param writing the connection with which this process writes, if it does
- * @param requireFiles throws if the files have changed; called before each transaction
+ * @param writing this process's writing connection, if any
+ * @param requireFiles called before each transaction; throws if the files have changed
  */
 export function sqliteReader(
   connection: SqliteConnection,
   { writing, requireFiles }: { writing: SqliteConnection | null; requireFiles: () => void },
 ): SqliteReader {
   const begin = connection.raw.prepare('begin')
-  // ROLLBACK needs no I/O, so it works even after a failed read has ended the transaction.
+  // ROLLBACK needs no I/O, so it works even after a failed read.
   const end = connection.raw.prepare('rollback')
-  // Increases with each commit except those of its own connection; the commits of this process are counted by table.
+  // Increases with each commit of another connection. This process's commits are counted by table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
   const ownCommits = new Map<ChangedTable, number>()
   let isOpen = false
@@ -40,7 +40,7 @@ export function sqliteReader(
   function openTransaction(): void {
     if (isOpen) return
     requireFiles()
-    // Before BEGIN: rows may be newer than this version, but never older.
+    // The version is read before BEGIN, so that rows can be newer than it, but never older.
     readDataVersion()
     begin.run()
     isOpen = true
@@ -58,7 +58,10 @@ export function sqliteReader(
     return ownCommits.get(table) ?? 0
   }
 
-  /** Neither number ever decreases, and one increases after each commit of another process. */
+  /**
+   * Updates `latestVersion` or `failures`. Neither ever decreases, and one of them increases after each commit of
+   * another process.
+   */
   function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
@@ -81,7 +84,7 @@ export function sqliteReader(
         const endedBefore = transactionsEnded
         const answer = read({ execute })
         const result = answer instanceof Promise ? await answer : answer
-        // An overdue batch may have been committed meanwhile, and ended the transaction.
+        // An overdue batch may have been committed during the read, which ends the transaction.
         if (transactionsEnded === endedBefore) return result
         if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
       }
@@ -97,24 +100,21 @@ export function sqliteReader(
   }
 }
 
-/** An iteration commits few batches, and reading takes less time than a commit. */
+/** An event-loop iteration commits only a few batches, so a snapshot needs far fewer attempts. */
 const maxSnapshotAttempts = 100
 
-/** How often a watched table is checked for commits of other processes. */
 const pollIntervalMs = 100
 
-/** Notifies watchers of commits. */
 export type CommitWatch = {
   /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Called after a commit of this process: polls at the end of the event-loop iteration. */
+  /** Called after a commit of this process; polls at the end of the event-loop iteration. */
   readonly pollSoon: () => void
   readonly close: () => void
 }
 
 type CommitWatcher = { readonly table: TableName; readonly call: () => void; seenVersion: number | null }
 
-/** @param version returns the version of a table, as `Database.tableVersion` */
 export function commitWatch(version: (table: TableName) => number): CommitWatch {
   const watchers = new Set<CommitWatcher>()
   let timer: NodeJS.Timeout | undefined
@@ -129,7 +129,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /** `null` while the file can't be read. The watcher is called, and its own read reports the error. */
+  /** Returns `null` while the file cannot be read. The watcher is called, and its own read reports the error. */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)
@@ -157,7 +157,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     },
     pollSoon: () => {
       if (watchers.size === 0 || nextPoll) return
-      // An immediate, so that the callers of the commit are answered first.
+      // Polls in `setImmediate`, so that the callers of the commit get their results first.
       nextPoll = setImmediate(() => {
         nextPoll = null
         poll()

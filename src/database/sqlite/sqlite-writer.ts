@@ -17,12 +17,12 @@ import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** Bounds the latency of the writes that arrive behind a burst. */
+/** Limits the latency of writes that arrive after a burst. */
 export const maxBatchSize = 256
 
 /**
- * An event-loop iteration may last this long, or as long as the last batch took, before the queue is committed within it. A flood
- * of requests makes iterations of seconds; this gives reading them at most half of the time.
+ * A queue that has waited this long, or as long as the last batch took, is committed within the current event-loop
+ * iteration. So under a flood of requests, at least half of the time remains for commits.
  */
 const minOverdueMs = 50
 
@@ -30,9 +30,7 @@ const minOverdueMs = 50
 const maxLockRetries = 500
 const lockRetryDelayMs = 10
 
-/** Commits queued writes in batches, one at a time. */
 export type SqliteWriter = Pick<Database, 'write' | 'requireQueueSpace' | 'onBeforeBatch' | 'statistics'> & {
-  /** Resolves when the queue is empty. */
   readonly drain: () => Promise<void>
 }
 
@@ -40,7 +38,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** Writes that made an earlier run of this batch roll back. They are answered with the others. */
+  /** Writes that caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -48,24 +46,25 @@ type WriteBatch = {
   hasCurrentWritten: boolean
   isOver: boolean
   readonly startedAt: number
-  /** A storage failure or the loss of the transaction, even if an operation caught the error. It fails the whole batch. */
+  /** A storage failure or a lost transaction, even if an operation caught the error. It fails the whole batch. */
   failure: unknown
 }
 
 /**
- * Group commit: the writes that arrive while a batch commits form the next batch. A batch runs its operations one after another
- * in one transaction with one COMMIT and one sync. Guarantees:
+ * Group commit: the writes that arrive while a batch commits form the next batch. The operations of a batch run one
+ * after another in one transaction, with one COMMIT and one sync. Guarantees:
  *
- * - Callers are answered after the COMMIT only, also with an error: it may rest on what an earlier operation of the batch wrote.
+ * - Callers get their results only after the COMMIT. This includes errors, which may depend on an earlier operation's
+ *   writes.
  * - An operation that throws before it has written changes nothing.
- * - An operation that throws after it has written rolls back the batch, and the batch runs again without it. Operations check
- *   before they write, so this is rare, and no write pays for a savepoint.
- * - An operation that awaits anything but its statements fails: a batch ends within one event-loop iteration.
+ * - If an operation throws after it has written, the batch is rolled back and runs again without that operation.
+ *   Operations check before they write, so this is rare, and savepoints would cost more.
+ * - An operation that awaits anything but its statements fails, because a batch ends within one event-loop iteration.
  *
- * @param requireDatabaseFile throws if the file was removed or replaced; called before each batch, and after its commit
- * @param requireWriterEpoch fencing: throws if another process has taken over; called inside each transaction before its writes
- * @param onCommit called after each commit, before any caller is answered, with the changed tables
- * @param onCommitted observes each commit, for metrics
+ * @param requireDatabaseFile called before each batch and after its commit; throws if the file was removed or replaced
+ * @param requireWriterEpoch called in each transaction before its writes; throws if another process has taken over
+ *   (fencing)
+ * @param onCommit called after each commit with the changed tables, before any caller gets a result
  * @param onFatal called when the outcome of a commit is unknown, or a callback throws
  */
 export function sqliteWriter(
@@ -86,18 +85,21 @@ export function sqliteWriter(
 ): SqliteWriter {
   const { raw } = connection
   const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
-  // SQLite's own wait for a lock would block the event loop, and reads with it. `runBatch` retries instead.
+  // If SQLite waited for a lock, it would block the event loop, and reads with it. `runBatch` retries instead.
   raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
-  // Increases with the commits of other processes.
+  // Increases with each commit of another process.
   const dataVersion = raw.prepare('pragma data_version').pluck()
   const sharedResults = sharedQueryCache<unknown[]>()
   let sharedResultsVersion: unknown = null
   let queue: SqliteWrite[] = []
   let isBusy = false
-  /** The last batch was a single write, and none arrived in its event-loop iteration: then the next one need not wait for others. */
+  /**
+   * Whether the last batch was a single write and no other write arrived in its event-loop iteration. If so, the next
+   * write does not wait for others.
+   */
   let isIdle = false
   let lastBatchSize = 0
   let idleCheck: NodeJS.Immediate | undefined
@@ -126,7 +128,7 @@ export function sqliteWriter(
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // Requests that have arrived meanwhile are handled before this immediate.
+      // Requests that arrived during the batch are handled before this callback.
       if (lastBatchSize === 1)
         idleCheck = setImmediate(() => {
           isIdle = true
@@ -142,7 +144,8 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // The iteration's other requests arrive before the immediate, and so share this commit.
+    // The other requests of this event-loop iteration are handled before this callback, so their writes share the
+    // commit.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -180,7 +183,7 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // Only microtasks pass between an operation's statements, so a batch ends before this immediate.
+    // An operation's statements need only microtasks, so a batch ends before this callback.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -192,7 +195,7 @@ export function sqliteWriter(
       .catch(onFatal)
   }
 
-  /** Called with the write lock: no other process commits until the batch ends, so the cache stays valid. */
+  /** Called with the write lock held: no other process can commit until the batch ends, so the cache stays valid. */
   function invalidateSharedQueries(): void {
     const version = dataVersion.get()
     if (version !== sharedResultsVersion) sharedResults.clear()
@@ -235,7 +238,7 @@ export function sqliteWriter(
     }
   }
 
-  /** Guards the handle of a write, or of the deferred values (`null`). */
+  /** Rejects statements that do not belong to the current write; `null` means the deferred values. */
   function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
     if (batch.isOver || batch.current !== write) throw operationEnded()
     if (batch.failure) throw batch.failure
@@ -247,7 +250,7 @@ export function sqliteWriter(
       try {
         const run = () => connection.run(query, params)
         const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
-        // A statement with RETURNING that returns no row changed nothing: a debit that the balance does not cover.
+        // A statement with RETURNING that returns no row changed nothing, for example a debit above the balance.
         if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
           batch.hasCurrentWritten = true
           batch.changedTables.add(changedTable)
@@ -284,7 +287,10 @@ export function sqliteWriter(
     })
   }
 
-  /** Rolls the batch back and runs the other writes again. The current one is rejected with `error` when they are answered. */
+  /**
+   * Rolls the batch back and runs it again without the current write, which is rejected with `error` when the batch
+   * ends.
+   */
   function rerunWithoutCurrent(batch: WriteBatch, error: unknown): void {
     const { current, writes, excluded } = batch
     if (current) current.outcome = { error }
@@ -310,7 +316,10 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** Queued writes fail with a batch that could not begin: each would wait as long for the same lock. */
+  /**
+   * Queued writes fail together with a batch that could not begin, because they would wait equally long for the same
+   * lock.
+   */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -337,17 +346,19 @@ function allWrites({ writes, excluded }: WriteBatch): readonly SqliteWrite[] {
   return excluded.length === 0 ? writes : [...writes, ...excluded]
 }
 
-/** Whether another process holds the write lock. */
 function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** Whether the cause is not the operation but the disk or the file (full, locked, unreadable), so that a retry may succeed. */
+/** Returns whether the disk or the file caused the error (full, locked, unreadable), so that a retry may succeed. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A full disk stops the WAL before the commit record. After any other failure the record may be on disk. */
+/**
+ * Returns whether a failed COMMIT stored nothing: a full disk leaves no commit record in the WAL, but after an I/O
+ * error the record may be on disk.
+ */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
 }

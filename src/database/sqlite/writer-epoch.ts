@@ -2,27 +2,28 @@ import type Sqlite from 'better-sqlite3'
 import { unavailable } from '../../core/errors.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** Before `take` has succeeded; never stored. */
+/** The epoch until `take` succeeds; never stored. */
 const notTaken = -1
 
-/** Fencing: each service increments the writer epoch when it starts, and earlier services can no longer commit. */
+/** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
 export type WriterEpoch = {
   /** See `Database.takeOver`. */
   readonly take: (onTakenOver: () => void) => void
-  /** @throws DomainError UNAVAILABLE once another service has taken a later epoch */
+  /** @throws DomainError UNAVAILABLE if another service has taken a later epoch */
   readonly requireCurrent: () => void
-  /** @throws DomainError UNAVAILABLE then, and while `take` has not succeeded */
+  /** @throws DomainError UNAVAILABLE if `take` has not succeeded yet, or another service has taken a later epoch */
   readonly requireForWrite: () => void
 }
 
 /**
- * The writer epoch of the database that `raw` writes. It is `user_version` in the header of the file, on the first page, so reading
- * it costs next to nothing.
+ * The writer epoch of the database that `raw` writes: `user_version` in the file's header, which costs almost nothing
+ * to read.
  *
- * A check inside a transaction with the write lock holds until the transaction ends, because no process can take the next epoch
- * meanwhile. So a process that was suspended can't commit its queued writes after another has taken over.
+ * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
+ * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
+ * has taken over.
  *
- * Only services take an epoch. A command neither takes nor requires one: it must not end a service, nor be ended by one.
+ * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
@@ -43,9 +44,9 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
 
   return {
     take: (onTakenOver) => {
-      // A caller that retries may do so after the database was closed.
+      // A caller may retry after the database was closed.
       if (!raw.open) return
-      // Reject writes until it succeeds: the previous service may still commit.
+      // Rejects writes until this succeeds, because the previous service may still commit.
       own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)

@@ -39,7 +39,7 @@ export function fakeName(random: SeededRandom): { firstName: string; lastName: s
   return { firstName: random.pick(firstNames), lastName: random.pick(lastNames) }
 }
 
-/** Returns the input of a customer; one in four is a business. */
+/** Returns the input for a customer. One customer in four is a business. */
 export function fakeCustomer(random: SeededRandom) {
   const { firstName, lastName } = fakeName(random)
   const { country } = random.pick(fakeBanks)
@@ -87,7 +87,6 @@ export type SeededRandom = {
   readonly integer: (min: number, max: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item
   readonly digits: (count: number) => string
-  /** Returns true with this probability. */
   readonly chance: (probability: number) => boolean
 }
 

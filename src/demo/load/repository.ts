@@ -3,10 +3,9 @@ import type { Params } from '../../database/query.ts'
 import { insertInto, pickParams, statement, updateTable } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
-/** The balance of a wallet account and the end of its statement. */
+/** The balance of a wallet account and the position of its latest entry. */
 export type SeededBalance = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
 
-/** Stores the balance that the written entries add up to. */
 export const setAccountBalance = statement((p: Params<{ merchantId: string; id: string } & SeededBalance>) =>
   updateTable('accounts')
     .set(pickParams(p, ['balance', 'reachableBalance', 'entryCount', 'latestTime']))

@@ -30,16 +30,15 @@ import { fakeBanks, fakeName } from './fake-data.ts'
 import type { SeededBalance } from './repository.ts'
 import { setAccountBalance, setSequence } from './repository.ts'
 
-/** `done` of `total` objects are written; `noun` names them, as in `payouts`. */
+/** `noun` is the plural of the objects, such as `payouts`. */
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** Payouts per transaction: enough to make the sync cheap, few enough to let a running service write in between. */
+/** Enough payouts per transaction to amortize the sync, and few enough that a running service can write in between. */
 const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
 const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
-/** The end of the merchant's feed. */
 type EventSequence = { latest: number; latestTime: bigint }
 
 type WalletBook = { id: string; customerId: string | null; currency: string } & SeededBalance
@@ -47,8 +46,8 @@ type WalletBook = { id: string; customerId: string | null; currency: string } & 
 /**
  * Writes payouts in bulk, most of them settled, with a deposit whenever a wallet runs low.
  *
- * Writes the rows that `createPayout`, `settlePayout` and `depositToWallet` write (four million for a million payouts), but keeps
- * balances in memory and stores them once per chunk.
+ * Writes the rows that `createPayout`, `settlePayout` and `depositToWallet` would write (four million for a million
+ * payouts), but stores balances once per chunk.
  */
 export async function seedPayouts(
   context: Context,
@@ -69,7 +68,7 @@ export async function seedPayouts(
     const upTo = Math.min(last, sequence + chunkSize)
     const [booksBefore, feedBefore, sequenceBefore] = [books, feed, sequence]
     const chunk = await db.write(async (tx) => {
-      // Copies, because a retry of the transaction must start from the same balances.
+      // Changes copies, because a retry of the transaction must start from the same balances.
       const after = booksBefore.map((book) => ({ ...book }))
       const feed = { ...feedBefore }
       const touched = new Set<WalletBook>()
@@ -91,7 +90,7 @@ export async function seedPayouts(
   }
 }
 
-/** By asset and currency, such as `USDC NGN`. */
+/** Prices by asset and currency, such as `USDC NGN`. */
 type PayoutPrices = Map<string, { rate: RateInForce; fee: Fee | null }>
 
 async function loadPrices({ db, now }: Context): Promise<PayoutPrices> {
@@ -118,7 +117,7 @@ async function writePayout(
     sequence,
   }: { random: SeededRandom; book: WalletBook; feed: EventSequence; prices: PayoutPrices; sequence: number },
 ): Promise<{ latestTime: bigint; latestId: string }> {
-  // One time for all rows of the payout, which saves formatting.
+  // All rows of the payout have the same time, which saves formatting.
   const context = withFixedClock(service)
   const { merchantId } = context
   const assetCode = book.currency
@@ -224,7 +223,6 @@ async function recordSeedEvent(
   await insertEventRow(tx, { merchantId, sequence: feed.latest, ...event, time: feed.latestTime, data: null })
 }
 
-/** Records a ledger transfer, and applies it to the in-memory book of the wallet. */
 async function recordWalletTransfer(
   tx: Tx,
   context: Context,

@@ -25,17 +25,16 @@ export const SeedInput = z.object({
   seed: z.number().int().min(0).max(4_294_967_295),
 })
 
-/** A merchant of the load data, with its API key in clear. */
 export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
 /** The data is spread over this time, as if it had accumulated. */
 const historyDays = 90
 
 /**
- * Seeds realistic data for load tests and trials. Except for `merchants` and `seed`, the numbers are per merchant.
+ * Generates realistic data for load tests and trials. The numbers except `merchants` and `seed` are per merchant.
  *
- * Operations create everything but payouts. Those are written in bulk, with the rows and ledger entries that the operations would
- * write, so that `audit` finds no difference.
+ * Operations create everything except payouts. These are written in bulk, with the rows and ledger entries that
+ * operations would write, so that `audit` finds no difference.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -70,7 +69,7 @@ export async function seedLoadData(
   return seeded
 }
 
-/** Returns a clock that advances at each read, so that the data spreads evenly over the days before now. */
+/** Returns a clock that advances at each read, so that the data is spread evenly. */
 function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000
@@ -82,7 +81,6 @@ function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => num
   }
 }
 
-/** Sets missing rates, which payouts need. */
 async function ensureRates(service: Service): Promise<void> {
   const at = new Date(service.now()).toISOString()
   for (const fromCode of ['USDC', 'USDT']) {

@@ -11,22 +11,22 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** Computes the cost of an operation with these variables: its fields, each times the sizes of the lists that contain it. */
+/** Returns the cost of an operation: the number of its fields, each multiplied by the sizes of the lists around it. */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
-/** Costs of expensive fields, in multiples of a plain field. */
+/** The costs of expensive fields. A plain field costs 1. */
 const fieldPrices = {
-  /** A query. */
+  /** One query. */
   connection: 10,
-  /** A lookup that may query every type. */
+  /** A lookup that can query every type. */
   node: 10,
   /** A scan of events, filtered by type or customer. */
   events: 500,
-  /** A scan of the attention queue: items have long histories, and those of other customers are skipped. */
+  /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
-  /** A maintained count, or a count by index. */
+  /** A maintained count, or a count from an index. */
   totalCount: 50,
-  /** A count of up to 10,000 rows, each read for the filter. */
+  /** A count of up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,
   /** Up to twenty response bodies of 1 KiB. */
   attempts: 40,
@@ -36,7 +36,7 @@ const fieldPrices = {
   mutation: 1_000,
 } as const
 
-/** The assumed size of a list that is no connection: the maximum of all but the lists below. */
+/** The assumed size of a list that is not a connection: the maximum of all lists except those in `listSizeByField`. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {
@@ -51,10 +51,11 @@ function isPageType(name: string | undefined): boolean {
 }
 
 /**
- * Computes the cost of a valid operation, as a function of its variables because these may contain the sizes of lists.
+ * Computes the cost of a valid operation. The result is a function of the variables, because these can contain list
+ * sizes.
  *
- * The size of a connection is its `first` or `last`, and that of `nodes` the number of its `ids`. Introspection costs nothing:
- * `limits.ts` bounds it. A response never has more values than its operation costs.
+ * The size of a connection is its `first` or `last`; the size of `nodes` is the number of its `ids`. Introspection is
+ * free, because `limits.ts` limits it. A response never has more values than its operation costs.
  */
 export function operationCost(
   schema: GraphQLSchema,
@@ -109,11 +110,9 @@ export function operationCost(
   return typeof total === 'number' ? () => total : total
 }
 
-/** A constant, or a function of the variables. */
 type CostTerm = number | OperationCost
 type ListSize = CostTerm
 
-/** The assumed size of a page, and the cost of its total. */
 type PageCost = { readonly size: ListSize; readonly total: CostTerm }
 
 function isItemsField(name: string): boolean {
@@ -173,7 +172,6 @@ function idCount(field: FieldNode): ListSize {
   return value ? sizeFromValue(value, (ids) => (Array.isArray(ids) ? ids.length : null)) : 1
 }
 
-/** Reads a size from a literal, or from a variable when its value is known; the default size if there is none. */
 function sizeFromValue(value: ValueNode, read: (value: unknown) => number | null): ListSize {
   if (value.kind === Kind.INT) return read(Number(value.value)) ?? defaultSliceSize
   if (value.kind === Kind.VARIABLE) {

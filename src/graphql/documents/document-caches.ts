@@ -4,11 +4,10 @@ import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
 import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 
-/** Limits of the cache of documents. A document takes about a hundred bytes for each character, without its plans. */
+/** A cached document takes about 100 bytes of memory per character, excluding its plans. */
 const maxCachedDocuments = 1_000
 const maxCachedCharacters = 500_000
 
-/** Returns `prepareDocument` with a least-recently-used cache of valid documents. */
 export function createDocumentCache(schema: GraphQLSchema): (query: string) => DocumentResult {
   const documents = new LRUCache<string, PreparedDocument>({
     max: maxCachedDocuments,
@@ -16,14 +15,14 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => D
     sizeCalculation: (_document, query) => query.length,
   })
   const plans = createPlanCache()
-  // Comparing with the latest query takes a tenth of the time of looking up a long one.
+  // Comparing with the latest query takes a tenth of the time of looking up a long query.
   let latest: { readonly query: string; readonly document: PreparedDocument } | null = null
 
   return (query) => {
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     const document = known ?? prepareDocument(schema, query, plans)
-    // Invalid documents are not cached: they would evict useful ones, and fail as quickly again.
+    // Invalid documents are not cached: they would evict valid ones, and are quick to reject again.
     if ('errors' in document) return document
     if (known === undefined) documents.set(query, document)
     latest = { query, document }
@@ -31,7 +30,6 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => D
   }
 }
 
-/** Trusted documents by id and by text, until they are removed. */
 export type TrustedDocumentCache = {
   readonly byId: (id: string) => TrustedDocumentEntry | undefined
   readonly byText: (text: string) => TrustedDocumentEntry | undefined
@@ -39,22 +37,25 @@ export type TrustedDocumentCache = {
   readonly remove: (id: string) => void
 }
 
-/** A trusted document: prepared at its first use; `planAhead` builds its plans. */
 type TrustedDocumentEntry = {
   readonly text: string
   readonly document: () => DocumentResult
   readonly planAhead: () => void
 }
 
-/** Size of all plans in members (`plan-cache.ts`). 1,000,000 characters stay below it unless they spread fragments many times. */
+/**
+ * The size limit for the plans of trusted documents, in members (`plan-cache.ts`). Documents with 1,000,000 characters
+ * stay below it, unless they spread fragments many times.
+ */
 const maxTrustedMembers = 200_000
 
-/** Keeps trusted documents separately from cached ones, so that no other document evicts them. */
+/** Keeps trusted documents separate from others, which therefore cannot evict them. */
 export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocumentCache {
   const byId = new Map<string, TrustedDocumentEntry>()
-  // Different tools may register one text with different ids.
+  // Different tools can register the same text with different ids.
   const byText = new Map<string, { readonly entry: TrustedDocumentEntry; readonly ids: Set<string> }>()
-  // Number of texts by length: hashing a long query is slow, and most queries have the length of no trusted text.
+  // The number of texts by length. Hashing a long query is slow, and most queries have a length that no trusted text
+  // has.
   const lengths = new Map<number, number>()
   const plans = createPlanCache(maxTrustedMembers)
 
@@ -111,13 +112,13 @@ export type PersistedQueryCache = {
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** Limits in characters of up to two bytes each. */
+/** Limits in characters. A character takes up to two bytes. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 
 /**
- * A least-recently-used cache for each merchant, so that no merchant evicts another's texts. If all together exceed the
- * limit, the least recently used merchant loses all its texts; clients send a lost text again.
+ * Caches texts per merchant, so that no merchant evicts another's. Above the total limit, the least recently used
+ * merchant loses all its texts. Clients send a lost text again.
  */
 export function createPersistedQueryCache(
   { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },
@@ -129,7 +130,7 @@ export function createPersistedQueryCache(
   return {
     get: (merchantId, hash) => {
       const text = merchants.peek(merchantId)?.get(hash)
-      // A miss is no use of the merchant's cache.
+      // A miss does not count as a use of the merchant's cache.
       if (text !== undefined) merchants.get(merchantId)
       return text
     },

@@ -8,35 +8,37 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** Limits of one request. Each is several times what GraphiQL and large front ends send. */
+/** Limits of one request, each several times what GraphiQL and large front ends need. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
   operations: 50,
   depth: 12,
   aliases: 30,
-  /** Characters of one alias: the response repeats it for each item of a list. */
+  /** Characters of one alias. The response repeats the alias for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** Fields of all operations together, with each fragment expanded where it is spread. */
+  /** Fields of all operations together, counting each fragment wherever it is spread. */
   fields: 1_000,
-  /** Pairs of fields with one response name, and of fragments, in one position: validation compares each pair. */
+  /**
+   * Pairs of fields with the same response name, and pairs of fragments, in the same position. Validation compares each
+   * pair.
+   */
   pairs: 3_000,
   /** Values in the variables, at any depth. */
   values: 5_000,
-  /** Cost of the operation (`cost.ts`). */
   cost: 10_000,
-  /** Nested lists of introspection. */
+  /** The depth of nested lists in introspection. */
   introspectionLists: 3,
-  /** Aliases within introspection, which would repeat its lists; no tool uses any. */
+  /** Aliases within introspection. They would repeat its lists, and no tool uses any. */
   introspectionAliases: 0,
 } as const
 
 /**
- * Returns which limit a parsed document exceeds; null if none.
+ * Returns a message about the limit that a parsed document exceeds; null if it exceeds none.
  *
- * Takes time linear in the document, because each fragment is measured once however often it is spread. Later rules and
- * execution take exponential time for a few lines of nested fragments.
+ * Measures each fragment once, so it takes linear time. Without this check, later rules and execution would take
+ * exponential time for a few lines of nested fragments.
  */
 export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -60,10 +62,10 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Returns why a document of permitted size would take too long to validate; null if it would not.
+ * Returns a message if a document within the size limits would take too long to validate; otherwise null.
  *
- * Validation compares all fields with one response name in one position, in quadratic time. This function stops at the
- * limit and visits each fragment once in a position, so it visits at most the fields of the expanded document.
+ * Validation compares every pair of fields with the same response name in the same position. This function stops at the
+ * limit and visits each fragment once per position, so it visits at most the fields of the expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
@@ -91,7 +93,10 @@ export function exceededPairLimit({ definitions }: DocumentNode): string | null 
     : null
 }
 
-/** Returns which limit the variables exceed; null if none. Iterates with a stack of its own, so any depth is safe. */
+/**
+ * Returns a message about the limit that the variables exceed; null if they exceed none. Uses a loop instead of
+ * recursion, so any depth is safe.
+ */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const stack: unknown[] = [variables]
   let count = 0
@@ -131,7 +136,7 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Lists of introspection types, which contain such lists again. */
+/** Introspection fields that return lists. The items have such fields as well. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
@@ -174,7 +179,7 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 }
 
 function withField(inner: SelectionSize, { name: { value: name }, alias }: FieldNode): SelectionSize {
-  // Introspection is deep by nature, so its nested lists are limited instead.
+  // Introspection is deep by nature, so the nesting of its lists is limited instead.
   const isIntrospection = name.startsWith('__')
   const isSchema = name === '__schema'
   return {

@@ -20,7 +20,7 @@ import { scopeByFieldSource } from '../schema/field-source.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
-/** Returns why an operation must not begin: a missing scope of the caller, or invalid arguments in its selection. */
+/** Returns the errors that prevent an operation: a missing scope, or invalid arguments in its selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
 type PrecheckField = {
@@ -35,9 +35,9 @@ type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (
 const maxErrors = 20
 
 /**
- * Returns the check of a mutation or subscription, built at its first use. A payload that turned out to be forbidden or
- * invalid only afterwards would hide what the mutation did. The check derives from the declared sources of fields
- * (`schema/field-source.ts`) and applies to both executors.
+ * Returns the check of a mutation or subscription, built at its first use. Without the check, a mutation could take
+ * effect and then fail on a field of its payload, which would hide the result. The check derives from the declared
+ * sources of fields (`schema/field-source.ts`) and applies to both executors.
  *
  * A query has no effects, so it needs no check: a field that fails is null.
  */
@@ -59,11 +59,11 @@ function createPrecheck(schema: GraphQLSchema, operation: OperationDefinitionNod
   const conditionVariables = conditionVariablesOf(operation, fragments)
   const selected = selectedFields(schema, operation, fragments)
   const scopeChecks = selected.flatMap(scopeSteps)
-  // Invalid arguments of the first mutation prevent it anyway.
+  // Invalid arguments of the first mutation prevent the mutation anyway.
   const [first] = selected
   const argumentChecks = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
   return (caller, variables) => {
-    // A variable with a default value may still be null.
+    // A variable with a default value can still be null.
     const nullVariable = conditionVariables.find((name) => typeof variables.coerced[name] !== 'boolean')
     if (nullVariable !== undefined) return [nullConditionError(nullVariable)]
     if (caller.scopes !== null || caller.customerId !== null) {
@@ -96,7 +96,7 @@ function runSteps<Input>(
   return errors
 }
 
-/** Checks the scope of a field: for a mutation its operation's, for other fields that of their source. */
+/** Checks the scope of a mutation's operation, or of any other field's source. */
 function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   const { field } = selected
   const operation = operationOfField(field)
@@ -105,13 +105,13 @@ function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 
-/** A field without a declared source may read anything. */
+/** Requires `read` for a field without a declared source, because it can read anything. */
 function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
   const { fieldSource } = extensions as { fieldSource?: FieldSource }
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
-/** Checks the arguments of a field. Operations and subscriptions parse those of root fields themselves, before they begin. */
+/** Checks a field's arguments. Operations and subscriptions check their own arguments before they begin. */
 function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckStep<VariableValues>[] {
   const { field, node, path } = selected
   const { fieldSource } = field.extensions as { fieldSource?: FieldSource }
@@ -126,7 +126,7 @@ function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckSt
   const check = (variables: VariableValues) => {
     const cursors = fieldSource.parse(readArguments(variables) as never)
     if (!isMutation) return
-    // Whether a cursor belongs to the list depends on rows that the mutation has yet to create.
+    // Whether the cursor is valid depends on rows that the mutation has yet to create.
     for (const name of ['after', 'before'] as const) if (cursors[name] !== null) throw cursorNotAllowed(name)
   }
   return [{ selected, check }]
@@ -142,7 +142,7 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** Returns every field that an operation selects, on every possible type. `limits.ts` bounds their number. */
+/** Returns every field that an operation selects, on every possible type. `limits.ts` limits the number. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

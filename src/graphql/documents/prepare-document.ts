@@ -25,7 +25,6 @@ export type PreparedDocument = {
   readonly node: DocumentNode
   readonly fragments: Fragments
   readonly operations: readonly PreparedOperation[]
-  /** Set if an operator has registered it. */
   readonly isTrusted?: true
 }
 
@@ -39,10 +38,13 @@ export type PreparedOperation = {
 
 export type DocumentResult = PreparedDocument | RequestErrors
 
-/** Every fragment has a unique name and is used, so `exceededDocumentLimit` has measured all of them. */
+/**
+ * `exceededDocumentLimit` measures fragments that operations use, but validation visits unused ones as well. These
+ * rules reject a document with unused fragments.
+ */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
-/** Parses and validates a document. Size limits come first, because validating a large document is slow. */
+/** Parses and validates a document. Checks limits first, because validating a large document is slow. */
 export function prepareDocument(schema: GraphQLSchema, query: string, plans: PlanCache): DocumentResult {
   if (query.length > limits.characters) {
     return tooComplex(`A document may have at most ${limits.characters} characters.`)
@@ -55,7 +57,6 @@ export function prepareDocument(schema: GraphQLSchema, query: string, plans: Pla
   }
   const exceededLimit = exceededDocumentLimit(node)
   if (exceededLimit) return tooComplex(exceededLimit)
-  // The limits cover fragments that operations use; validation visits unused ones too.
   const fragmentErrors = validate(schema, node, fragmentRules, { maxErrors: 20 })
   if (fragmentErrors.length > 0) return { errors: fragmentErrors.map(invalidDocumentError) }
   const exceededPairs = exceededPairLimit(node)
@@ -90,7 +91,6 @@ function fragmentsOf(document: DocumentNode): Record<string, FragmentDefinitionN
   return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]))
 }
 
-/** Counts the root fields of an operation that move money. */
 function countMoneyMoves(
   schema: GraphQLSchema,
   { operation, selectionSet }: OperationDefinitionNode,
@@ -109,7 +109,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns the errors of a document with any variables, as clauses without a full stop; none if requests can run it. */
+/** Returns the errors that a document has with any variables, as clauses without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())
@@ -124,7 +124,7 @@ export function documentErrors(schema: GraphQLSchema, text: string): readonly st
   })
 }
 
-/** Returns variables with which an operation costs least: empty lists, and 0 for sizes. */
+/** Returns variables that minimize an operation's cost: empty lists, and 0 for sizes. */
 function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     variableDefinitions.map(({ variable, type }) => {

@@ -14,12 +14,14 @@ type RequestErrorCode =
 
 export type RequestErrors = { readonly errors: readonly GraphQLError[] }
 
-/** An error with which the engine rejects a request before anything runs. */
 export function requestError(code: RequestErrorCode, message: string): GraphQLError {
   return new GraphQLError(truncate(message), { extensions: { code } })
 }
 
-/** Adds a code to an error of graphql-js's parser or validation. If it stopped at one of its limits, that is ours too. */
+/**
+ * Adds a code to an error from graphql-js. If graphql-js stopped at one of its own limits, the code is
+ * QUERY_TOO_COMPLEX.
+ */
 export function invalidDocumentError(error: GraphQLError): GraphQLError {
   if (error.message.startsWith('Syntax Error: Document contains more than')) {
     return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
@@ -37,14 +39,13 @@ export function costLimitError(cost: number): GraphQLError {
   )
 }
 
-/** A message may quote the input, which may be the whole request. */
+/** A message can quote the input, which can be the whole request. */
 const maxMessageLength = 500
 
 function truncate(message: string): string {
   return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message
 }
 
-/** Adds a code to an error of graphql-js, and keeps its location. */
 export function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
   const { message, nodes, source, positions, path } = error
   return new GraphQLError(truncate(message), { nodes, source, positions, path, extensions: { code } })

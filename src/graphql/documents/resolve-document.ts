@@ -8,7 +8,7 @@ import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { requestError } from './request-errors.ts'
 
-/** The document of a request: its text, an identifier, or both to register a persisted query. */
+/** A document's text, its identifier, or both to register a persisted query. */
 export type DocumentRequest = {
   readonly query: string | null
   /** The id of a trusted document, or the hash in `extensions.persistedQuery`. */
@@ -16,24 +16,24 @@ export type DocumentRequest = {
 }
 export type DocumentIdentifier = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
 
-/** Finds the document of a merchant's request. Returns a promise only if trusted documents must be read from the database. */
 export type FindDocument = (request: DocumentRequest, merchantId: string) => DocumentResult | Promise<DocumentResult>
 
-/** Which documents run: any, trusted ones only, or trusted ones and introspection. */
 export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** The trusted documents, and how to refresh them. Both return undefined if there is nothing to wait for. */
+/** The trusted documents. Both refresh functions return undefined if there is nothing to wait for. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** Applies changes, if they can be detected without a query. */
+  /** Applies changes if they can be detected without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Applies changes after a miss, which may take a query. */
+  /** Applies changes after a document was not found, with a query if necessary. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * Finds documents by text, by the id of a trusted document, and by the hash of a persisted query of the merchant.
+ * Returns a function that finds a merchant's document by text, by the id of a trusted document, or by the hash of a
+ * persisted query. It returns a promise only if it reads trusted documents from the database.
  *
- * With a policy other than `any`, other texts are rejected without parsing, and queries are not persisted.
+ * With the policy `trusted`, it rejects other texts without parsing them. It persists queries only with the policy
+ * `any`.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
@@ -53,7 +53,7 @@ export function createDocumentResolver(
   }
 
   function findById(id: string): DocumentResult | undefined {
-    // `sha256:` is the prefix of GraphQL over HTTP (appendix A) for the kind of id.
+    // GraphQL over HTTP (appendix A) defines the prefix `sha256:` for ids.
     const entry = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
     return entry?.document()
   }
@@ -71,7 +71,7 @@ export function createDocumentResolver(
   }
 
   function persist(hash: string, text: string, merchantId: string): DocumentResult {
-    // A text above the limit is not hashed, and fails by its length below.
+    // `byText` rejects a text above the limit, so the text need not be hashed.
     if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
     if (!('errors' in document)) persisted.set(merchantId, hash, text)
@@ -104,7 +104,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// Apollo's and urql's links compare these messages.
+// The links of Apollo and urql compare these messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }
@@ -115,7 +115,6 @@ const hashMismatch: RequestErrors = {
   errors: [requestError('INVALID_INPUT', 'The sha256Hash is not the hash of the query.')],
 }
 
-/** Whether a document selects introspection fields only, as GraphiQL's query of the schema does. */
 function isIntrospectionOnly({ operations }: PreparedDocument): boolean {
   return operations.every(
     ({ node: { operation, selectionSet } }) =>

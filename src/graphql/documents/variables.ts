@@ -13,27 +13,26 @@ import { deepFreeze } from '../plan/selection.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { withCode } from './request-errors.ts'
 
-/** Coerces the variables of a request; null if they are invalid, which graphql-js then reports. */
+/** Coerces a request's variables. Returns null if they are invalid, so that graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
-/** Characters of variables up to which errors contain suggestions, which are slow to compute for long texts. */
+/** Errors about variables longer than this contain no suggestions, which are slow to compute. */
 const maxSuggestedLength = 10_000
 
-/** Coerces variables by graphql-js, which reports errors. */
 export function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
   const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
   const valid = validateExecutionArgs({ ...args, hideSuggestions: isLong })
   return 'schema' in valid ? valid.variableValues : { errors: valid.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 
-/** Coerces a JSON value; undefined if it is invalid for the type. */
+/** Coerces a JSON value. Returns undefined if it is invalid. */
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * Builds a reader of an operation's variables with the same results as graphql-js (a test compares them).
+ * Builds a coercion function with the same results as graphql-js (a test compares them).
  *
- * It is built once for each operation and creates plain objects. Those of graphql-js have no prototype, and V8 stores them
- * as dictionaries: reading and copying these takes longer than all checks of a small input.
+ * The function creates plain objects. Objects from graphql-js have no prototype, so V8 stores them as dictionaries.
+ * Reading and copying these takes longer than all checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -54,12 +53,13 @@ export function createVariablesReader(
       if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // graphql-js reads `sources` only for variables inside literals of custom scalars, which the schema doesn't have.
+    // Only variables inside a literal of a custom scalar need `sources`, and no scalar of this schema accepts such a
+    // literal.
     return { sources: {}, coerced }
   }
 }
 
-/** Input types are recursive, so an object's coercer is registered before it is built. */
+/** Input types can be recursive, so an object type's coercer is registered before it is built. */
 const objectCoercers = new WeakMap<object, CoerceInput>()
 
 function coercerOf(type: GraphQLInputType): CoerceInput {
@@ -80,7 +80,7 @@ function nullableCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => (value === null ? null : coerce(value))
 }
 
-/** A single value is coerced to a list of one. */
+/** Converts a single value to a list with one item. */
 function listCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => {
     const items = (Array.isArray(value) ? value : [value]).map(coerce)
@@ -124,7 +124,7 @@ function objectCoercer(type: InputObject): CoerceInput {
       input[name] = coerced
       knownCount++
     }
-    // Any other key is no field of the type.
+    // If the counts differ, some key is not a field of the type.
     return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }
@@ -132,7 +132,7 @@ function objectCoercer(type: InputObject): CoerceInput {
 function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
-      // Hides suggestions, which are slow for long texts: graphql-js reports the error.
+      // `true` omits suggestions, which are slow for long texts. graphql-js reports the error later.
       return type.coerceInputValue(value, true)
     } catch {
       return undefined

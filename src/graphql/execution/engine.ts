@@ -29,19 +29,16 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * The executor of operations. `planned` uses plans and our own reader of variables, and graphql-js for everything else.
- * `reference` uses graphql-js alone. Both give the same responses; limits, costs and prechecks apply to both.
+ * The executor of operations. `planned` uses plans and its own coercion of variables, and graphql-js for everything
+ * else. `reference` uses only graphql-js. Both have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
-/**
- * Answers requests for one schema in steps, for hosts that have a hook for each; `run` takes all of them. No step
- * throws: errors are in the result.
- */
+/** Executes requests for one schema, either step by step or with `run`. No step throws: errors are in the result. */
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
-  /** Selects the requested operation and reports it to `observer`. Rejects a mutation if `isReadOnly`. */
+  /** Selects the requested operation and passes it to `observer`. Rejects a mutation if `isReadOnly`. */
   readonly selectOperation: (
     document: PreparedDocument,
     request: OperationSelector,
@@ -54,9 +51,8 @@ export type Engine = {
     context: Context & ExecutionObserver,
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
-  /** Starts a subscription, until `signal` is aborted. */
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Takes all steps for a request. Returns null, without running it, for a subscription. */
+  /** Runs all steps. Returns null for a subscription, without running it. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -73,9 +69,10 @@ type CheckedOperation = SelectedOperation & {
 export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**
- * The outcome of a request. A result without `data` was rejected before anything ran.
+ * The outcome of a request. A result without `data` means that the request was rejected before anything ran.
  *
- * `operation` is the type of the operation that ran, or null; `cost` is null if the request was rejected before it was computed.
+ * `operation` is the type of the operation that ran, or null. `cost` is null if the request was rejected before its
+ * cost was computed.
  */
 export type ExecutionOutcome = {
   readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
@@ -87,11 +84,10 @@ export type ExecutionOutcome = {
 export type SerializedResult = { readonly dataText: string }
 
 /**
- * Creates an engine. It runs the documents that `find` returns, by default any text, which is parsed, validated and
- * planned once.
+ * Creates an engine, which by default accepts any text as a document.
  *
- * The planned executor builds a plan (`plan/plan.ts`) at the first use of an operation. graphql-js runs operations that
- * have none, and reruns those whose plan met an error.
+ * The planned executor plans an operation at its first use. graphql-js executes operations without a plan, and executes
+ * an operation again if its plan failed.
  */
 export function createEngine(
   schema: GraphQLSchema,
@@ -151,7 +147,7 @@ export function createEngine(
       const plan = isPlanned ? planFor(variables) : null
       if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
     } catch (error) {
-      // graphql-js meets the error again and reports it. A mutation that has begun does not run again.
+      // graphql-js finds the error again and reports it. A mutation that has begun does not run again.
       planError = error
       run.context.loaders.clear()
     }
@@ -229,7 +225,7 @@ function sortErrors(
   return { ...result, errors: located.map(({ error }) => error) }
 }
 
-/** Converts an error's path to numbers: the index of each step in its list, or among the fields selected there. */
+/** Converts an error's path to numbers. A list index stays, and a field becomes its index among the selected fields. */
 function errorPositionOf(
   { path }: GraphQLError,
   { selectionSet }: OperationDefinitionNode,

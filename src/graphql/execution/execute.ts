@@ -11,7 +11,6 @@ import { limits } from '../documents/limits.ts'
 import type { ExecutionObserver, StreamPosition } from '../schema/graphql-context.ts'
 import type { Engine, ExecutionOutcome, GraphqlRequest, SerializedResult } from './engine.ts'
 
-/** An authenticated request within the rate limit, and what it needs to run. */
 export type AdmittedRequest = {
   readonly service: Service
   readonly engine: Engine
@@ -20,11 +19,9 @@ export type AdmittedRequest = {
   readonly caller: Caller
   readonly requestId: string
   readonly log: FastifyBaseLogger
-  /** The `Last-Event-ID` of a client that reconnects to a stream. */
   readonly lastEventId?: string | null
 }
 
-/** A formatted result, and the type of the operation that ran, or null. */
 export type GraphqlAnswer = {
   readonly operation: OperationTypeNode | null
   readonly result: FormattedResult
@@ -33,12 +30,12 @@ export type GraphqlAnswer = {
 
 type RequestLogFields = {
   readonly operation: string | null
-  /** Whether the document is trusted, so that an operator chose the name. */
+  /** Whether an operator has registered the document, and has thus approved the operation name. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }
 
-/** A result with public messages and codes; `dataText` replaces `data` if that is JSON text already. */
+/** A result with public messages and codes. `dataText` replaces `data` if the data is already JSON text. */
 export type FormattedResult = {
   readonly errors?: readonly GraphQLError[]
   readonly data?: ExecutionResult['data']
@@ -46,13 +43,12 @@ export type FormattedResult = {
   readonly extensions: { readonly requestId: string; readonly cost?: object }
 }
 
-/** The context of a request's resolvers, and the log fields collected so far. */
 export type RequestExecution = {
   readonly context: Context & ExecutionObserver & { readonly stream: StreamPosition }
   readonly logFields: () => RequestLogFields
 }
 
-/** Runs a request and formats its result. Returns null, without running it, for a subscription. */
+/** Returns null for a subscription, without running it. */
 export async function executeRequest(
   request: GraphqlRequest,
   admitted: AdmittedRequest,
@@ -108,7 +104,6 @@ export async function* formatResults(
   for await (const result of results) yield formatResult(result, outcome, admitted)
 }
 
-/** Serializes a result, in the same way for every media type. */
 export function serializeResult(result: FormattedResult): string {
   const { dataText, extensions } = result
   return dataText === undefined
@@ -116,13 +111,15 @@ export function serializeResult(result: FormattedResult): string {
     : `{"data":${dataText},"extensions":${JSON.stringify(extensions)}}`
 }
 
-/** Callers choose operation names, so the label is truncated, and long numbers are masked in case they are account numbers. */
+/**
+ * Callers choose operation names, so the label is truncated, and long numbers are masked because they could be account
+ * numbers.
+ */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {
   const label = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')
   return label === undefined ? operation : `${operation} ${label}`
 }
 
-/** Formats an error of the whole request as a result. */
 export function errorResult(error: DomainError, requestId: string): FormattedResult {
   return { errors: [toPublicError(error, requestId)], extensions: { requestId } }
 }
@@ -145,7 +142,7 @@ function formatResult(
 }
 
 function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): GraphQLError {
-  // graphql-js wraps its own error about a field's arguments in another GraphQLError; resolvers throw none.
+  // graphql-js wraps its own errors about arguments in another GraphQLError; resolvers never throw one.
   const originalError = error.originalError instanceof GraphQLError ? undefined : error.originalError
   if (typeof error.extensions?.code === 'string' && !originalError) return toPublicError(error, requestId)
   if (originalError instanceof DomainError) {
@@ -157,7 +154,7 @@ function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): 
     }
     return toPublicError(originalError, requestId, error)
   }
-  // A variable with the value null, for an argument that may not be null, fails only when the field runs.
+  // A null variable for a non-null argument is found only when the field runs.
   if (!originalError && error.message.startsWith('Argument "')) {
     return toPublicError(new DomainError('INVALID_INPUT', error.message), requestId, error)
   }

@@ -15,19 +15,19 @@ import { createContext } from '../../operations/context.ts'
 import type { PreparedDocument } from '../documents/prepare-document.ts'
 import type { Engine } from './engine.ts'
 
-/** Rows of each list: reading one row and several takes different statements. */
+/** Reading one row uses another statement than reading several. */
 const stubRowCounts = [1, 2]
 
 /**
- * Runs the queries of a document with stub rows, so that their statements are prepared before the first request.
- * Errors are ignored: such a query is prepared at its first request instead.
+ * Runs a document's queries with stub rows, so that their statements are prepared before the first request. Ignores
+ * errors, because a request can prepare its own statements.
  */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue
     for (const count of stubRowCounts) {
       for (const flag of [true, false]) {
-        // The customer scope has its own statements.
+        // Queries with a customer scope use other statements.
         for (const customerId of [null, stubId(0)]) {
           await warmUpQuery(engine, service, { document, node, count, flag, customerId }).catch(() => {})
         }
@@ -40,7 +40,6 @@ type WarmUpRun = {
   readonly document: PreparedDocument
   readonly node: OperationDefinitionNode
   readonly count: number
-  /** The value of every Boolean variable. */
   readonly flag: boolean
   readonly customerId: string | null
 }

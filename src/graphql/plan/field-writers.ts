@@ -10,7 +10,6 @@ import { fallBackToGraphqlJs } from './runtime.ts'
 import { argumentsReader } from './selection.ts'
 import { leafSerializer, leafWriterOf, wrapWriter, writerByType } from './value-writers.ts'
 
-/** Returns the writer of a field, by its declared source. */
 export function fieldWriterOf(planned: PlannedField): FieldWriter {
   const source = planned.field.extensions.fieldSource as FieldSource | undefined
   if (!source) fallBackToGraphqlJs()
@@ -78,7 +77,6 @@ function isLeaf({ field }: PlannedField): boolean {
   return isLeafType(getNamedType(field.type))
 }
 
-/** Writes what `read` returns for each row. */
 function rowFieldWriter(read: (row: unknown) => unknown, planned: PlannedField, rows: RowReader): FieldWriter {
   const { field, selectionSets, planning } = planned
   if (isLeaf(planned)) {
@@ -89,7 +87,7 @@ function rowFieldWriter(read: (row: unknown) => unknown, planned: PlannedField, 
   return { kind: 'level', write: (values, run) => write(values.map(read), run) }
 }
 
-/** Loads and writes the value of each distinct key once, however many rows have that key. */
+/** Loads and writes the value of each distinct key once. */
 function relatedFieldWriter({ source, key }: FieldSourceOf<'related'>, planned: PlannedField): FieldWriter {
   const { field, selectionSets, rows, planning } = planned
   const keyOf = keyReader(key, rows)
@@ -159,7 +157,7 @@ function connectionFieldWriter(
   }
 }
 
-/** Writes a value that does not depend on the row, such as a field of a root type: it is read and written once. */
+/** Writes a value that does not depend on the row, such as that of a root field. Reads and writes it once. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
   if (isLeaf(planned)) fallBackToGraphqlJs()
@@ -176,7 +174,7 @@ function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: P
 
 type LoadedNode = { readonly type: string; readonly row: unknown }
 
-/** Writes nodes of any type by their ids, and loads those of each type together. */
+/** Writes nodes of any type by id. Loads the nodes of each type together. */
 function nodesFieldWriter({ idsOf }: FieldSourceOf<'nodes'>, planned: PlannedField): FieldWriter {
   const { field, selectionSets, planning } = planned
   const readArguments = argumentsReader(planned)

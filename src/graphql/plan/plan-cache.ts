@@ -5,31 +5,35 @@ import { createPlan } from './plan.ts'
 import type { Fragments, SelectionContext } from './selection.ts'
 import { conditionVariablesOf } from './selection.ts'
 
-/** Returns the plan of an operation for a request's variables; null if graphql-js must run it. */
+/** Returns the plan for these variables; null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A least-recently-used cache of plans. The key object stands for an operation and one set of its conditions. */
+/** A least-recently-used cache. A key identifies an operation and one set of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * Limits the size of all cached plans together, in members of objects of about 700 bytes each. The length of a document
- * is no measure: a short one that spreads a fragment often can have a plan of any size within the limits.
+ * The limit for all cached plans together, in members of the objects that they write. A member takes about 700 bytes.
+ * The length of documents cannot replace this limit: a short document that spreads a fragment many times can have a
+ * large plan.
  */
 const defaultMaxMembers = 60_000
 
 export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCache {
   return new LRUCache({
     maxSize: maxMembers,
-    // A plan above the limit is cached alone.
+    // A plan above the limit evicts all others.
     sizeCalculation: ({ members }) => Math.min(members, maxMembers),
     memoMethod: (_key, _stale, { context: create }) => create(),
   })
 }
 
-/** Sets of conditions planned for one operation. Clients use few; graphql-js runs the operation for any further set. */
+/** Clients use few condition sets for an operation. graphql-js executes the operation for any further set. */
 const maxConditionSets = 16
 
-/** Plans an operation for each set of its `@skip` and `@include` values, when a request first needs it. */
+/**
+ * Returns a function that plans an operation for each set of `@skip` and `@include` values when a request first needs
+ * it.
+ */
 export function createPlanLookup(
   operation: OperationDefinitionNode,
   document: Omit<SelectionContext, 'conditions'>,
@@ -58,7 +62,7 @@ export function createPlanLookup(
   }
 }
 
-/** Builds all plans of an operation in advance, unless it has more sets of conditions than are planned. */
+/** Builds all plans of an operation in advance, unless there are more than `maxConditionSets`. */
 export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
   const setCount = 2 ** names.length

@@ -18,18 +18,21 @@ import type { SelectionContext } from './selection.ts'
 import { collectFields } from './selection.ts'
 import { wrapWriter, writerByType } from './value-writers.ts'
 
-/** Writes the `data` of an operation as JSON. If it throws anything, graphql-js answers the operation, or the rest of it. */
+/**
+ * Writes the `data` of an operation as JSON. If the plan throws, graphql-js executes the operation, without repeating a
+ * mutation that has begun.
+ */
 export type Plan = (run: PlanRun) => MaybePromise<string>
 
-/** A plan, or null for an operation left to graphql-js, and its size in members of objects. */
+/** `plan` is null if graphql-js must execute the operation. `members` is the plan's size in object members. */
 export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
 /**
- * Plans a valid operation: level by level, which rows to load with which columns, and how to write them.
+ * Plans a valid operation level by level: what to load, and how to write it.
  *
- * A plan is built from the sources that fields declare (`schema/field-source.ts`) and from nothing else.
+ * Uses only the sources that fields declare (`schema/field-source.ts`).
  */
 export function createPlan(
   { operation, selectionSet }: OperationDefinitionNode,
@@ -38,7 +41,7 @@ export function createPlan(
   const type = selection.schema.getRootType(operation)
   if (!type) return noPlan
   const isMutation = operation === 'mutation'
-  // Mutations run serially, each with its payload before the next.
+  // Mutations run serially: each payload must be complete before the next mutation begins.
   if (isMutation && collectFields(type, [selectionSet], selection).size > 1) return noPlan
   const size = { members: 1 }
   const planning: PlanningContext = { ...selection, ...createProjections(), size, isMutation, writerOf }
@@ -49,7 +52,7 @@ export function createPlan(
     const write = objectWriter(type, [selectionSet], wholeRowReader, planning)
     return { plan: (run) => mapMaybe(write([undefined], run), ([text]) => text as string), ...size }
   } catch (error) {
-    // A GraphQLError is an invalid literal argument, which graphql-js reports.
+    // A GraphQLError means an invalid literal argument, which graphql-js reports.
     if (error === graphqlJsFallback || error instanceof GraphQLError) return noPlan
     throw error
   }
@@ -71,10 +74,9 @@ function namedTypeWriter(
   return writerByType(rows.withColumns(rowType.from, rowType.typeOf), new Map(writers))
 }
 
-/** A member of an object: the text before its value, and its index among the members that are written by level, or -1. */
+/** A member of an object: the text before its value, and its index among the members with a `level` writer, or -1. */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 
-/** Returns a writer of objects of a type, one for each row, with the selected fields. */
 function objectWriter(
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],

@@ -9,15 +9,15 @@ import type { PlanRun, WriteLevel } from './runtime.ts'
 import type { SelectionContext } from './selection.ts'
 import type { LeafWriter } from './value-writers.ts'
 
-/** The state of a plan while it is built. */
 export type PlanningContext = SelectionContext & {
-  /** The size so far, in members of objects. */
+  /** The plan's size so far, in object members. */
   readonly size: { members: number }
   readonly isMutation: boolean
-  /** Returns a writer of values of a type with fields. */
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /** Rows found by key. Positions that find rows of the same list share one query, with the columns of all of them. */
+  /**
+   * Returns rows found by key. Fields that read rows of the same list share one query, with the columns of all of them.
+   */
   readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
@@ -29,7 +29,7 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** Writes a field: from one cell of each row, from each row, or from all rows of a level together. */
+/** Writes a field from one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
@@ -37,18 +37,17 @@ export type FieldWriter =
 
 export type ColumnPosition = { readonly at: number | string }
 
-/** How a plan reads the rows of one position. */
 export type RowReader = {
   /** Adds a column to the projection and returns its position. */
   readonly requestColumn: (column: string) => ColumnPosition
-  /** Adapts a function of named columns to rows of the projection. */
+  /** Returns a function that passes the named columns of a row to `read`. */
   readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
-  /** For slices: how their items are read, and a call that adds the columns of cursors. */
+  /** For slices: the reader of the items, and a function that adds the cursors' columns to the projection. */
   readonly items: RowReader | null
   readonly requestCursorColumns: () => void
 }
 
-/** Reads whole rows, which have every column under its name. */
+/** Reads rows that are objects with every column. */
 export const wholeRowReader: RowReader = {
   requestColumn: (column) => ({ at: column }),
   withColumns: (_, read) => read as (row: unknown) => never,
@@ -60,7 +59,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** Rows with a projection. The first call of `columns` fixes it to the columns requested until then. */
+/** Rows with a projection. The first call of `columns` fixes the projection to the columns requested so far. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
@@ -104,7 +103,7 @@ export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
   return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
 }
 
-/** Rows by key. `positions` has the index of each key if the caller knows it, so that it is not computed again. */
+/** Rows by key. `positions` maps each key to its index, if the caller has computed it. */
 type KeyedRows = {
   readonly rows: RowReader
   readonly load: (
@@ -140,7 +139,7 @@ type FindRows = (
   ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
 ) => MaybePromise<(key: string) => unknown>
 
-/** Rows of one source, which `useCount` positions of the plan find by key. */
+/** The rows of one source. `useCount` counts the plan's fields that read them. */
 type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
 
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
@@ -159,7 +158,7 @@ function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
   const { rows, find } = shared
   const type = only === undefined ? null : rows.requestColumn('type')
   const load: KeyedRows['load'] = ({ context }, keys, positions) => {
-    // No other position can request the same rows, so there is nothing to batch with.
+    // No other field can request the same rows, so there is nothing to batch with.
     if (shared.useCount === 1) return find(context, keys, positions)
     return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
   }

@@ -3,30 +3,29 @@ import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { GraphqlContext } from '../schema/graphql-context.ts'
 import type { ExecutedMutation } from '../schema/mutation.ts'
 
-/** One run of a plan, for one request. */
 export type PlanRun = {
   readonly context: GraphqlContext
   readonly variables: VariableValues
-  /** Set once the mutation has begun, so that it does not run again if graphql-js takes over. */
+  /** Set once the mutation has begun, so that graphql-js does not run it again. */
   executedMutation: ExecutedMutation | null
 }
 
 export type JsonTexts = readonly string[]
 
-/** Writes all values of one position in the response, of all rows of its level together. */
+/** Writes all values at one position of the response together. */
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Thrown for whatever only graphql-js can answer. It has no stack, because it is not a fault. */
+/** Thrown if graphql-js must execute the operation. The error has no stack trace, because it is not a fault. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
 
-/** Abandons a plan, while it is built or while it runs: graphql-js answers instead. */
+/** Abandons a plan, while it is built or run, in favor of graphql-js. */
 export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** Runs several writers. If one throws, the promises of the others are still handled. */
+/** Runs several writers. If one throws, rejections of the others are handled as well. */
 export function writeAll(
   writers: readonly WriteLevel[],
   values: readonly unknown[],

@@ -15,20 +15,20 @@ import { BREAK, getArgumentValues, isAbstractType, Kind, visit } from 'graphql'
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>
 
-/** A document under one set of values for the variables of its `@skip` and `@include`. */
+/** A document with values for the variables of its `@skip` and `@include` directives. */
 export type SelectionContext = {
   readonly schema: GraphQLSchema
   readonly fragments: Fragments
   readonly conditions: Readonly<Record<string, unknown>>
 }
 
-/** Merged selection sets: fields by their response name, in response order, and the names of the fragments spread. */
+/** The fields by response name, in response order, and the names of the fragments that were spread. */
 type MergedSelection = {
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
   readonly spread: ReadonlySet<string>
 }
 
-/** Merges selection sets of one position, visiting each fragment once. */
+/** Merges the selection sets of one position. Visits each fragment once. */
 export function mergeSelections(
   sets: readonly SelectionSetNode[],
   fragmentOf: (name: string) => FragmentDefinitionNode | undefined,
@@ -96,7 +96,6 @@ export function isIncluded(
   )
 }
 
-/** The variables that conditions of an operation depend on. */
 export function conditionVariablesOf(operation: OperationDefinitionNode, fragments: Fragments): readonly string[] {
   const names = new Set<string>()
   const spread = new Set<string>()
@@ -116,7 +115,10 @@ export function conditionVariablesOf(operation: OperationDefinitionNode, fragmen
   return [...names]
 }
 
-/** Returns a reader of a field's arguments. Arguments without variables are coerced once, and frozen because all requests share them. */
+/**
+ * Returns a reader of a field's arguments. Arguments without variables are coerced once, and frozen because all
+ * requests share them.
+ */
 export function argumentsReader({
   field,
   node,
@@ -139,7 +141,6 @@ function hasVariables({ arguments: args = [] }: FieldNode): boolean {
   return hasVariable
 }
 
-/** Freezes a value that is built once and shared by all requests. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze)
   return Object.freeze(value)

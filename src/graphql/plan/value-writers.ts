@@ -7,7 +7,7 @@ import { escapeJsonString } from '../../core/net/json-text.ts'
 import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 
-/** Adds lists and nulls, as the type has them, to the writer of its named type. */
+/** Adds the lists and nulls of a type to the writer of its named type. */
 export function wrapWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
   if (isNonNullType(type)) return requireNonNull(nonNullWriter(type.ofType, named))
   return nullableWriter(nonNullWriter(type, named))
@@ -40,7 +40,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes the items of all lists together, so that related rows are loaded in one query. */
+/** Writes the items of all lists together, so that one query loads their related rows. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -57,7 +57,7 @@ function listWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes rows of several object types, those of each type together. */
+/** Writes rows of several object types, all rows of one type together. */
 export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
@@ -98,18 +98,18 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   return write
 }
 
-/** Writes a value of a leaf type: a scalar, an enum, or a list of these. */
+/** Writes a scalar, an enum value, or a list of these. */
 export type SerializeLeaf = (value: unknown) => string
 
 /**
- * Writes values as JSON, or if `isText` as strings without their quotation marks, which then belong to the constant text
- * around each value. Concatenating three strings for each value would take a fifth of the response's time.
+ * Writes values as JSON. If `isText` is true, `write` omits the quotation marks of a string, because the constant text
+ * around the value contains them. Concatenating three strings for each value would take a fifth of the response's time.
  */
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * Returns the writer of a leaf type, with the same results as its `serialize`. A value of another type than resolvers
- * return falls back to graphql-js, which converts it or reports it.
+ * Returns the writer of a leaf type, with the same results as its `serialize`. For a value of an unexpected type it
+ * falls back to graphql-js, which converts the value or reports an error.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)
@@ -121,7 +121,7 @@ export function leafSerializer(type: GraphQLOutputType): SerializeLeaf {
   return quotedSerializer(leafWriterOf(type))
 }
 
-/** The writer falls back to graphql-js for null. */
+/** Returns a writer that falls back to graphql-js for null. */
 function nonNullLeafWriter(type: GraphQLOutputType): LeafWriter {
   if (isListType(type)) return { write: listSerializer(leafSerializer(type.ofType)), isText: false }
   if (isEnumType(type)) {

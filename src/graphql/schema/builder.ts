@@ -95,7 +95,7 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
 })
 
-/** Accepts any string: the operation parses it and rejects an invalid one with the name of the field. */
+/** Accepts any string. The operation validates it, with an error that identifies the field. */
 function stringParser(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value

@@ -33,11 +33,11 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty id must fail as invalid: treated as absent, it would return another owner's rows.
+  // An empty id must be rejected as invalid. Treated as absent, it would select the merchant's own rows.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
-/** The part of a list (`lists/define-list.ts`) that its fields use. */
+/** The methods of a list (`lists/define-list.ts`) that connection fields use. */
 type ConnectionSource<Row, Parent extends string> = NodeList & {
   readonly slice: (context: Context, input: never) => MaybePromise<Slice<Row>>
   readonly slicesOf: (parent: Parent) => ReturnType<NodeList['slicesOf']>
@@ -49,7 +49,7 @@ type FilterInput = DeclaredInput<GraphqlInputFields>
 /**
  * Declares the input type of a list's filters.
  *
- * @param which begins its description; `known` are filters left out, because the parent field determines them
+ * @param which the start of the type's description; `known` has the filters to omit, because the parent field sets them
  */
 export function filterType(
   name: string,
@@ -70,7 +70,10 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/** A field for a list: of the query type, or of the type `on`, with all rows, those of one `owner`, or those of each `parent`. */
+/**
+ * A field of the query type, or of the type `on`. It lists all rows, the rows of one `owner`, or the rows of each
+ * `parent`.
+ */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -81,9 +84,9 @@ type ConnectionOwnership<Parent extends string> =
   | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
 /**
- * Adds a connection for a list of nodes to several types, under one name.
+ * Adds a connection for a list of nodes to several types, as a field of the same name.
  *
- * @param items plural noun of the nodes; `called` is a shorter one
+ * @param items the plural noun for the nodes; `called` is a shorter noun for the filter's description
  */
 export function addConnection<Node, Row extends Node, Parent extends string>(
   name: string,
@@ -115,7 +118,7 @@ export function addConnection<Node, Row extends Node, Parent extends string>(
     }
     const field: ObjectField<unknown> = {
       type,
-      // If the rows can't be read, the parent is still returned.
+      // If reading the list fails, the response still contains the parent.
       isNullable: parent !== null,
       description,
       args,
@@ -131,7 +134,9 @@ type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/** Returns the resolver for graphql-js, which batches the slices of many parents that have the same arguments into one query. */
+/**
+ * Returns the resolver for graphql-js. It reads the slices of many parents in one query if their arguments are equal.
+ */
 function connectionResolver(source: ConnectionFieldSource): ObjectField<unknown>['resolve'] {
   const { list, parent, inputOf } = source
   if (parent === null) {

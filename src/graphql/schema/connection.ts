@@ -11,10 +11,12 @@ import { buildFields } from './fields.ts'
 import { optional } from './inputs.ts'
 import { rethrowWithFieldNames } from './user-errors.ts'
 
-/** An item with the slice that contains it. */
 type ConnectionEdge = { readonly slice: Slice<object>; readonly item: object }
 
-/** Returns the connection type of a node type, shared by all lists of these nodes. Its objects are slices; `items` is the plural noun. */
+/**
+ * Returns the connection type that all lists of a node type share. Its objects are slices; `items` is the plural noun
+ * for the nodes.
+ */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<SchemaTypes, Slice<Item>> {
   const connection = connectionTypes.get(type) ?? createConnectionType(type, items)
   connectionTypes.set(type, connection)
@@ -62,7 +64,7 @@ export const sliceArguments = {
   before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Rethrows invalid fields of a list's input under the names of the arguments: all but the pagination is in `filter`. */
+/** Rethrows an error about a list's input with argument names: every field except the pagination is in `filter`. */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
@@ -90,7 +92,7 @@ function resolveCursorAt(end: 0 | -1) {
 
 const wholeSliceSource: FieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
 
-/** Fields that Pothos's Relay plugin declares, by the suffix of the type. */
+/** The fields that Pothos's Relay plugin declares, by the suffix of the type's name. */
 const relayPluginFields: Readonly<
   Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (source: never) => unknown }>>>
 > = {
@@ -112,7 +114,7 @@ const relayPluginFields: Readonly<
   },
 }
 
-/** Gives the Relay plugin's fields of connections, edges and page info a source and a resolver that read slices. */
+/** Sets the source and the resolver of the fields that the Relay plugin declares. */
 export function attachSliceResolvers(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     const [kind = ''] = /(Connection|Edge|PageInfo)$/.exec(type.name) ?? []

@@ -7,7 +7,7 @@ type AnyEnum = EnumRef<SchemaTypes, string>
 
 const enumTypes = new Map<readonly string[], AnyEnum>()
 
-/** Declares the enum type of an array of described values, in capital letters. `enumTypeOf` finds it by that array. */
+/** Declares an enum type for values from `defineEnum`. `enumTypeOf` finds the type by the array of values. */
 export function enumType<Value extends string>(name: string, values: readonly Value[], description: string) {
   const descriptions = Object.fromEntries(values.map((value) => [value, enumDescription(values, value)]))
   const type = describedEnumType(name, description, descriptions as Record<Value, string>)
@@ -15,7 +15,6 @@ export function enumType<Value extends string>(name: string, values: readonly Va
   return type
 }
 
-/** Declares an enum type from values with their descriptions. */
 export function describedEnumType<Value extends string>(
   name: string,
   description: string,

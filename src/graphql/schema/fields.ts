@@ -10,8 +10,8 @@ import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
 /**
- * A field of an object type with rows of type `Row`; it does not compile if the row lacks a column that it reads. Only
- * connections have arguments, because these can be parsed before anything runs.
+ * A field of an object type with rows of type `Row`. It does not compile if `Row` lacks a column that the field reads.
+ * Only connections have arguments, because a connection's arguments can be parsed before execution.
  */
 export type ObjectField<Row> = BaseField<Row> &
   (
@@ -25,9 +25,9 @@ type BaseField<in Row> = {
   readonly type: TypeParam<SchemaTypes>
   readonly isNullable: boolean
   readonly description: string
-  /** Set if the field returns the row itself, as this type. */
+  /** The type of the field, if the field returns the row itself. */
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** The resolver for graphql-js, which receives whole rows. */
+  /** The resolver for graphql-js, called with whole rows. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -35,7 +35,6 @@ export type ObjectFields<Row> = Readonly<Record<string, ObjectField<Row>>>
 
 type ReadonlyRecord<Name extends string, Value> = { readonly [Each in Name]: Value }
 
-/** Exposes a column that is never NULL, by default as String. */
 export function exposeColumn<Name extends string, Type extends TypeParam<SchemaTypes> = 'String'>(
   name: Name,
   description: string,
@@ -44,7 +43,6 @@ export function exposeColumn<Name extends string, Type extends TypeParam<SchemaT
   return exposeColumnAs(name, description, type ?? 'String')
 }
 
-/** Exposes a column that may be NULL, by default as String. */
 export function exposeNullableColumn<Name extends string, Type extends TypeParam<SchemaTypes> = 'String'>(
   name: Name,
   description: string,
@@ -71,7 +69,7 @@ export function exposeNullableStrings<Name extends string>(descriptions: Readonl
   return mapValues(descriptions, (description, name) => exposeNullableColumn(name, description))
 }
 
-/** Computes a field from the columns `from`; `compute` receives no others. */
+/** Declares a field that `compute` computes from the columns `from` of the row. */
 export function computedField<Row, const Name extends keyof Row & string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   from: readonly Name[],
@@ -90,7 +88,7 @@ export function nullableComputedField<Row, const Name extends keyof Row & string
   return { type, isNullable: true, description, fieldSource: { kind: 'computed', from, compute }, resolve: compute }
 }
 
-/** Returns the row itself as an object of another type. */
+/** Exposes the row itself as an object of another type. */
 export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   type: Type,
   description: string,
@@ -99,7 +97,7 @@ export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   return { type, isNullable: false, description, fieldSource, exposedRowType: type, resolve: (row) => row }
 }
 
-/** Returns the row itself as an object of another type, or null by the columns `from`. */
+/** Exposes the row itself as an object of another type, or null if `isPresent` returns false. */
 export function exposeNullableRowAs<
   Type extends OutputType<SchemaTypes>,
   const Name extends keyof OutputShape<SchemaTypes, Type> & string,
@@ -113,7 +111,7 @@ export function exposeNullableRowAs<
   return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** Returns the node whose id is in the column `key`; null if the column is NULL or the node is not visible. */
+/** Exposes the node whose id is in the column `key`; null if the column is NULL or the node is not visible. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -122,7 +120,10 @@ export function relationField<Name extends string, Row>(
   return { type, isNullable: true, description, ...resolveByKey(type.source, key) }
 }
 
-/** Returns the rows that belong to a row, by its id. Nullable, so that the row is still returned if they can't be read. */
+/**
+ * Exposes the rows that belong to a row, by its id. The field is nullable, so that the response contains the row even
+ * if reading the list fails.
+ */
 export function relatedListField<Row>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Row[]>,
@@ -131,7 +132,10 @@ export function relatedListField<Row>(
   return { type: [type], isNullable: true, description, ...resolveByKey(source, 'id') }
 }
 
-/** Returns the rows that belong to a row, by a key computed from its columns, so that `source` need not read the row again. */
+/**
+ * Exposes rows as `relatedListField` does, by a key computed from columns, so that `source` need not read the row
+ * again.
+ */
 export function relatedListFieldByKey<Row, const Name extends keyof Row & string, Item>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Item[]>,
@@ -148,7 +152,7 @@ export function relatedListFieldByKey<Row, const Name extends keyof Row & string
   }
 }
 
-/** Returns the leaf value that a source has for the column `key`; null if it has none. */
+/** Exposes the scalar or enum value that `source` finds for the column `key`; null if there is none. */
 export function loadableField<Name extends string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   source: KeyedSource<ShapeFromTypeParam<SchemaTypes, Type, true>>,
@@ -168,7 +172,6 @@ function resolveByKey<Name extends string>(source: KeyedSource<unknown>, key: Na
   }
 }
 
-/** A field of the query type with the result of a function of its arguments. */
 export function queryField<Args extends GraphqlInputFields, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   description: string,
@@ -195,7 +198,7 @@ export function nullableQueryField<Args extends GraphqlInputFields, Type extends
   return { ...queryField(type, description, args, operation as never), isNullable: true }
 }
 
-/** A field of the query type with the node whose id `find` computes from the arguments; null without an id. */
+/** Declares a root field for the node whose id `find` returns; null if `find` returns null. */
 export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   description: string,
@@ -238,7 +241,7 @@ type FieldBuilder = {
   readonly arg: ArgBuilder<SchemaTypes>
 }
 
-/** Converts declared fields to Pothos's. That rows have the columns was checked by their declarations. */
+/** Converts field declarations to Pothos fields. The declarations' types ensure that the rows have the columns. */
 export function buildFields(fields: Readonly<Record<string, ObjectField<never> | QueryField>>) {
   return (t: FieldBuilder) => mapValues(fields, (field) => t.field(buildField(t, field) as never)) as never
 }

@@ -3,7 +3,7 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
-/** A field of an input object, or an argument; `idOf` is the node type if it is an id. */
+/** An argument or a field of an input object. If the value is an id, `idOf` is the node type. */
 export type GraphqlInputField<
   Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,
@@ -23,7 +23,6 @@ export type InputOf<Fields extends GraphqlInputFields> = {
     : never
 }
 
-/** A field that may be absent or null, by default a String. */
 export function optional(description: string): GraphqlInputField<'String', false>
 export function optional<Type extends InputTypeParam<SchemaTypes>>(
   description: string,
@@ -33,7 +32,6 @@ export function optional(description: string, type: InputTypeParam<SchemaTypes> 
   return { type, isRequired: false, description }
 }
 
-/** A required field, by default a String. */
 export function required(description: string): GraphqlInputField<'String', true>
 export function required<Type extends InputTypeParam<SchemaTypes>>(
   description: string,
@@ -51,7 +49,7 @@ export function requiredTexts<Name extends string>(descriptions: { readonly [Eac
   return mapValues(descriptions, (description) => required(description))
 }
 
-/** The id of a node, global or a UUID. `withLocalIds` converts it to the local id. */
+/** Declares an id: a global id or a UUID, which `withLocalIds` converts to the local id. */
 export function requiredId(idOf: string, noun = humanizeTypeName(idOf)) {
   return { ...required(describeIdOf(noun), 'ID'), idOf } as const
 }
@@ -64,7 +62,6 @@ export function optionalIds(idOf: string, description: string) {
   return { ...optional<['ID']>(description, ['ID']), idOf } as const
 }
 
-/** Converts a type name to a noun: `payout method`. */
 export function humanizeTypeName(type: string): string {
   return type.replace(/\B[A-Z]/g, ' $&').toLowerCase()
 }
@@ -107,7 +104,7 @@ function toPothosOptions({ type, isRequired, description, deprecationReason }: G
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
-/** Converts the global ids of an input, at any depth, to local ids. */
+/** Converts the global ids in an input, at any depth, to local ids. */
 export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input
@@ -137,7 +134,7 @@ function idHoldersOf(fields: GraphqlInputFields): readonly IdHolder[] {
   return holders
 }
 
-/** The fields of a field's input object type; null for other types. */
+/** Returns null if the field's type is not an input object type. */
 function nestedFieldsOf({ type }: GraphqlInputField): GraphqlInputFields | null {
   const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<GraphqlInputFields>>
   return declared

@@ -6,7 +6,10 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/** The part of a list of nodes (`lists/define-list.ts`) that fields use. Rows are whole, or arrays of projected columns. */
+/**
+ * The methods of a list (`lists/define-list.ts`) that fields use. With a projection they return arrays of its columns,
+ * otherwise whole rows.
+ */
 export type NodeList = {
   readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
@@ -31,18 +34,19 @@ export type NodeList = {
 type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
 
 export type KeyedSource<Value> = {
-  /** Finds the values of many keys, as whole rows. */
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
-  /** The list of the rows, if plans can read it with a projection. */
+  /** The list with the rows, if plans can read it with a projection. */
   readonly list?: NodeList
   /** The `type` that rows of the list must have. */
   readonly only?: string
 }
 
-/** A type whose objects a source finds by id. */
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/** Finds rows of a list by id: null if there is none, or it is another merchant's or of another type than `only`. */
+/**
+ * Creates a source that returns null for a row that does not exist, belongs to another merchant, or has another `type`
+ * than `only`.
+ */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -61,7 +65,7 @@ export function sourceOfList<Row extends { readonly id: string }>(
   }
 }
 
-/** Finds rows by id: null if there is none, or it is another merchant's. */
+/** Creates a source that returns null for a row that does not exist or belongs to another merchant. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): KeyedSource<Row | null> {
@@ -85,10 +89,11 @@ export function sourceByForeignKey<Row>(
   }
 }
 
-/** Batches and caches the loads of one request: one query for all keys of a turn of the event loop. */
+/**
+ * Batches and caches one request's loads. One query loads all keys that are requested in one turn of the event loop.
+ */
 export type Loader<Value> = {
   readonly load: (key: string) => Promise<Value>
-  /** Loads many keys, and returns a function that looks up each. */
   readonly loadAll: (keys: readonly string[]) => Promise<(key: string) => Value>
 }
 
@@ -96,7 +101,7 @@ export function loaderOfSource<Value>(context: GraphqlContext, source: KeyedSour
   return getOrCreateLoader(context, source, (keys) => source.find(context, keys))
 }
 
-/** Returns the request's loader with the identity `key`. */
+/** Returns the request's loader for the object `key`, which is compared by identity. */
 export function getOrCreateLoader<Value>(
   { loaders }: GraphqlContext,
   key: object,

@@ -19,36 +19,41 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/** The outcome of a mutation that a plan already ran: the root value if graphql-js answers the rest of the request. */
+/**
+ * The outcome of a mutation that a plan already ran. As the root value it prevents graphql-js from running the mutation
+ * again.
+ */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =
   'A unique key for this request, 1 to 255 printable ASCII characters. Repeating it with the same input returns the same result and changes nothing. Shared with the REST endpoint of the same operation.'
 
-/** An operation's input before the operation has parsed it. */
 type UnvalidatedInput<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
 
 type MutationDeclaration<Fields extends GraphqlInputFields, Input, Result> = {
   readonly description: string
-  /** Describes the input type. Every input also has an idempotency key. */
   readonly inputDescription: string
   readonly input: Fields
   readonly isIdempotencyKeyRequired?: boolean
   readonly payload: ObjectFields<Result>
-  /** Paths below `input` of fields that the operation names differently. */
+  /** The paths below `input` of fields that the operation names differently. */
   readonly names?: FieldNames | ((input: InputOf<Fields>) => FieldNames)
 } & InputMapping<InputOf<Fields>, UnvalidatedInput<Input>>
 
-/** `inputOf` converts the caller's input, with local ids, to the operation's. Required unless that accepts it unchanged. */
+/**
+ * `inputOf` converts the caller's input, with local ids, to the operation's input. Required unless the operation
+ * accepts the caller's input unchanged.
+ */
 type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends [keyof Input, Input]
   ? { readonly inputOf?: (input: CallerInput) => Input }
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Adds a mutation with the name of its operation. It returns the union `<Name>Result`: `<Name>Payload`, or one of the errors
- * that the operation declares.
+ * Adds a mutation with its operation's name. The mutation returns the union `<Name>Result`: `<Name>Payload`, or an
+ * error that the operation declares.
  *
- * Declared errors without a GraphQL type, undeclared and unexpected errors go to the response's top-level `errors`.
+ * Undeclared errors, unexpected errors and declared errors without a GraphQL type are in the response's top-level
+ * `errors`.
  */
 export function addMutation<Fields extends GraphqlInputFields, Input extends object, Result extends object>(
   operation: Operation<Input, IdempotentResult<Result>, ApiDeclaration>,
@@ -83,7 +88,6 @@ export function addMutation<Fields extends GraphqlInputFields, Input extends obj
   )
 }
 
-/** Returns the operation of a mutation field; `undefined` for any other field. */
 export function operationOfField(field: { readonly extensions: Readonly<Record<string, unknown>> } | undefined) {
   return field?.extensions.operation as Operation<never, unknown, ApiDeclaration> | undefined
 }
@@ -125,8 +129,8 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
 }
 
 /**
- * Returns a loader of the current row of a payload's node, for a replay: a client's cache would take the stored row for
- * news (ruling 48). A node that no longer exists is returned as stored.
+ * Returns a loader of the payload's current node for replays; null if the payload has no node. A client's cache would
+ * take the stored row for a newer state (ruling 48). If the node no longer exists, the replay returns the stored row.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
   const node = Object.values(payload).find(({ exposedRowType }) => exposedRowType)?.exposedRowType as
@@ -136,14 +140,13 @@ function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>)
   if (!source) return null
   return async (context: GraphqlContext, stored: Result): Promise<Result> => {
     const current = await loaderOfSource(context, source).load((stored as unknown as { id: string }).id)
-    // Keeps values that are not part of the node, such as a secret that is shown once.
+    // `stored` has values that are not part of the node, such as a secret that is shown once.
     return current === null ? stored : { ...stored, ...current }
   }
 }
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** Declares the union `<Name>Result` of a payload and its errors. */
 export function resultType<Payload extends object>(
   name: string,
   payload: ObjectRef<SchemaTypes, Payload>,
@@ -159,7 +162,7 @@ export function resultType<Payload extends object>(
   }) as never
 }
 
-/** Returns the result of an operation, or its domain error as a value if that is one of `errors`. */
+/** Returns the operation's result. Returns a domain error as a value if `errors` includes its code. */
 export async function catchUserError<Source>(
   { errors, names, context }: { errors: readonly ErrorCode[]; names: () => FieldNames; context: ExecutionObserver },
   operation: () => Promise<Source>,

@@ -17,7 +17,7 @@ export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
   readonly source: KeyedSource<object | null>
-  /** Parses the local part of a global id; null if it can't be a key. */
+  /** Parses the part of a global id after the type. Returns null if the text can't be a key. */
   readonly parseKey: (text: string) => string | null
 }
 
@@ -27,7 +27,7 @@ const maxNodes = 100
 
 export type NodeType<Row> = ObjectRef<SchemaTypes, Row> & WithSource<Row>
 
-/** The key of a node type: the columns that it is computed from, and its parser, which returns null for an invalid one. */
+/** The key of a node type. `keyOf` computes it from the columns `from`; `parse` returns null for an invalid key. */
 type NodeKey<Row> = {
   readonly from: readonly (keyof Row & string)[]
   readonly keyOf: (row: Row) => string
@@ -56,7 +56,7 @@ export function nodeType<Row extends object>(
 
 function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<Row> {
   const compute = (row: Row) => toGlobalId(type, keyOf(row))
-  // A fast path, because nearly every row of a response has an id.
+  // A column source is faster than a computed one, and nearly every row of a response has an id.
   const uuidSource: FieldSource = { kind: 'column', column: 'id', transform: (id: string) => toGlobalId(type, id) }
   return {
     type: 'ID',
@@ -74,7 +74,7 @@ type NodeUnionDeclaration<Row> = WithSource<Row> & {
   readonly typeOf: (row: Row) => { readonly name: string }
 }
 
-/** Declares a union of node types. Ids of its members are valid as its ids. */
+/** Declares a union of node types. An id of a member type is a valid id of the union. */
 export function nodeUnion<Row>(
   name: string,
   { description, types, from, typeOf, source }: NodeUnionDeclaration<Row>,
@@ -133,7 +133,7 @@ function requireNodeLimit(ids: readonly string[]): readonly string[] {
 
 export type NodeReference = { readonly type: string; readonly key: string }
 
-/** Returns the nodes that an id may refer to: one for a global id, one of each type for a UUID. */
+/** Returns the nodes that an id can refer to: one node for a global id, or one node of each type for a UUID. */
 export function nodeCandidatesOf(nodeId: string): NodeReference[] {
   const parsed = parseGlobalId(nodeId)
   const uuid = parseUuid(nodeId)

@@ -37,7 +37,7 @@ export function addSubscription<Args extends GraphqlInputFields, Row extends obj
   )
 }
 
-/** Clears the loaders before each event, so that it is resolved from current rows. */
+/** Clears the loaders before each event, so that the event is resolved from current rows. */
 async function* withFreshLoaders<Event>(
   context: GraphqlContext,
   events: AsyncIterable<Event>,

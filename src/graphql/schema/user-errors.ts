@@ -16,7 +16,7 @@ import {
 } from './fields.ts'
 
 /**
- * Describes the errors that mutations return as types of their own; null for those that GraphQL returns in the response's
+ * Descriptions of errors that have a type of their own in mutation results; null for errors that are in the response's
  * top-level `errors`.
  */
 const userErrorDescriptions: Record<ErrorCode, string | null> = {
@@ -34,7 +34,7 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
   DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no unused deposit address left on this network.',
   WEBHOOK_LIMIT_REACHED: 'The merchant has the maximum number of webhook endpoints. Delete one first.',
   NOT_CONFIGURED: 'The service is not configured for this. The message names the variable that its operator must set.',
-  // The live schema has no field that could return it.
+  // No field of the live schema can return this error.
   SANDBOX_ONLY: null,
   INSUFFICIENT_SCOPE: null,
   NETWORK_NOT_ALLOWED: null,
@@ -57,7 +57,7 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
 
 const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
-/** A domain error as a value, with fields under the caller's names. */
+/** A domain error as a value, with the caller's field names. */
 export type UserErrorSource = {
   readonly error: DomainError
   readonly message: string
@@ -134,7 +134,6 @@ export const userErrorTypes = Object.fromEntries(
   ]),
 ) as Readonly<Partial<Record<ErrorCode, ObjectRef<SchemaTypes, UserErrorSource>>>>
 
-/** Returns the type name of a code: `InsufficientFundsError`. */
 export function errorTypeName(code: ErrorCode): string {
   const words = code.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase())
   return `${words.join('')}Error`
@@ -149,7 +148,7 @@ export function isUserError(value: object): value is UserErrorSource {
   return 'error' in value && value.error instanceof DomainError
 }
 
-/** Rethrows an error's invalid fields under the caller's names. */
+/** Returns a function that rethrows an error with its invalid fields renamed by `nameOf`. */
 export function rethrowWithFieldNames(nameOf: (field: string) => string) {
   return (error: unknown): never => {
     if (!(error instanceof DomainError) || !error.details.fields) throw error

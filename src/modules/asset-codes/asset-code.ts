@@ -37,7 +37,7 @@ export function assetCodeErrors(
   if (typeof code !== 'string' || code.trim() === '') return []
   const candidates = assets.filter((asset) => !assetType || asset.assetType === assetType)
   if (findAsset(candidates, code)) return []
-  // Oldest first: the contract's own codes lead the list.
+  // Oldest first, so that the contract's own codes lead the list.
   return [notOneOfError(field, candidates.map((asset) => asset.code).reverse())]
 }
 

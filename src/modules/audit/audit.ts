@@ -1,5 +1,4 @@
 import { DomainError } from '../../core/errors.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { formatAmount, oneUnit } from '../../core/money/amount.ts'
 import type { SchemaCheck } from '../../database/migration.ts'
 import type { Reader } from '../../database/query.ts'
@@ -39,14 +38,12 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-// These declare lists that are counted.
-
-/** The result of one check; `examples` has the first few ids. */
+/** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
- * `wallets` has the sum of wallet balances of each asset, as a decimal string of eight places; `unchecked` names what the database
- * could not check, and why, else `null`.
+ * `wallets` has the sum of balances in each asset, as a decimal string of eight places. `unchecked` says what the
+ * database could not check, and why.
  */
 export type AuditResult = {
   readonly balanced: boolean
@@ -58,28 +55,28 @@ export type AuditResult = {
   readonly payouts: number
 }
 
-type AuditCheck = (db: Reader) => MaybePromise<readonly { readonly id: string }[]>
+type AuditCheck = (db: Reader) => Promise<readonly { readonly id: string }[]>
 
 const auditChecks: Readonly<Record<string, AuditCheck>> = {
-  'every transfer has the form of its kind': (db) => malformedTransfers(db, {}),
-  'every transfer is of its wallet’s asset': (db) => transfersWithWrongAsset(db, {}),
-  'every balance is the sum of its entries': (db) => wrongBalances(db, {}),
-  'every statement adds up line by line': (db) => wrongRunningBalances(db, {}),
-  'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
-  'every payout that was completed was settled': (db) => unsettledPayouts(db, {}),
-  'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
-  'every deposit came in': (db) => depositsWithoutCredit(db, {}),
-  'every reversal of a deposit took it back': (db) => reversalsWithoutDebit(db, {}),
-  'every transfer on a chain has its deposit': (db) => wrongChainDeposits(db, {}),
-  'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
-  'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
-  'every transfer names its payout or deposit': (db) => transfersWithWrongCause(db, {}),
-  'every status has its events': (db) => payoutsWithWrongStatus(db, {}),
-  'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
-  'everything that happened has its event': (db) => wrongEvents(db, {}),
-  'the events of each object are numbered without a gap': (db) => wrongEventVersions(db, {}),
-  'every payout on a rail is what the bank made of it': (db) => wrongRailOrders(db, {}),
-  'sequences are dense': (db) => brokenSequences(db, {}),
+  'every transfer has the form of its kind': async (db) => malformedTransfers(db, {}),
+  'every transfer is of its wallet’s asset': async (db) => transfersWithWrongAsset(db, {}),
+  'every balance is the sum of its entries': async (db) => wrongBalances(db, {}),
+  'every statement adds up line by line': async (db) => wrongRunningBalances(db, {}),
+  'every payout was paid for': async (db) => payoutsWithoutDebit(db, {}),
+  'every payout that was completed was settled': async (db) => unsettledPayouts(db, {}),
+  'every payout that failed or came back was paid back': async (db) => payoutsWithoutRefund(db, {}),
+  'every deposit came in': async (db) => depositsWithoutCredit(db, {}),
+  'every reversal of a deposit took it back': async (db) => reversalsWithoutDebit(db, {}),
+  'every transfer on a chain has its deposit': async (db) => wrongChainDeposits(db, {}),
+  'every wallet knows what was deposited in it': async (db) => wrongReachableBalances(db, {}),
+  'every transfer has its payout or deposit': async (db) => orphanedTransfers(db, {}),
+  'every transfer names its payout or deposit': async (db) => transfersWithWrongCause(db, {}),
+  'every status has its events': async (db) => payoutsWithWrongStatus(db, {}),
+  'clearing accounts are what payouts and deposits say': async (db) => wrongClearingAccounts(db, {}),
+  'everything that happened has its event': async (db) => wrongEvents(db, {}),
+  'the events of each object are numbered without a gap': async (db) => wrongEventVersions(db, {}),
+  'every payout on a rail is what the bank made of it': async (db) => wrongRailOrders(db, {}),
+  'sequences are dense': async (db) => brokenSequences(db, {}),
   'nothing is there twice': async (db) => {
     const found = []
     for (const find of duplicateQueries) found.push(...(await find(db, {})))
@@ -106,17 +103,20 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   },
 }
 
-/** Rows held in memory at a time. Each batch costs PostgreSQL a scan of the table. */
+/** Limits memory. For each batch, PostgreSQL scans the table. */
 const payoutBatchSize = 20_000
 
 /** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** Triggers, unique indexes, constraints and policies, without which the other findings may not last. */
+/**
+ * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
+ * verify.
+ */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * Recomputes the books of all merchants from one snapshot, so it may run while the service works.
+ * Recomputes the balances of all merchants from one snapshot, so it can run while the service works.
  *
  * @param onProgress called before each check, and after the last
  */
@@ -166,7 +166,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // A damaged table may be unreadable; then the findings matter, not the totals.
+  // If a table is unreadable, the totals are omitted; the findings matter more.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -196,18 +196,18 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Verifies the hash chains of all merchants, also against chain heads that were saved elsewhere. Unlike `auditBooks` it finds
- * tampering that keeps the books balanced. It may run while the service works.
+ * Verifies the hash chains of all merchants. Unlike `auditBooks`, it finds tampering after which all balances are
+ * consistent. Can run while the service works.
  *
- * @param kept the saved chain heads
- * @param onProgress called with the number of merchants done
+ * @param kept chain heads that were saved elsewhere, to compare with
+ * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
   { db }: Service,
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Includes changes that other processes have just made to the file.
+  // Makes changes of other processes visible.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -13,11 +13,11 @@ const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout
 
 const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
-/** The same for raw SQL that selects an `id`. */
+/** Builds a query across all merchants from raw SQL that selects an `id`. */
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The amount that a payout converts: without the fee, if that is deducted from the amount. */
+/** The amount of a payout, less the fee if the fee is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 /** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
@@ -31,7 +31,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose asset is not that of their wallet's account, or whose wallet has no account. */
+/** Transfers whose asset differs from that of their wallet's account, or whose wallet has no account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -66,7 +66,6 @@ export const wrongBalances = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose `balanceAfter` is not the running sum of their wallet. */
 export const wrongRunningBalances = queryAllMerchants(() =>
   selectFrom(
     selectFrom('transfers')
@@ -138,7 +137,7 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Deposits on a chain without an event of their merchant, or whose credited deposit differs. */
+/** Chain deposits without a chain event of their merchant, or whose credited deposit differs. */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -177,7 +176,9 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
   ),
 )
 
-/** Payouts with an event of one of the statuses whose transfer has another asset or amount, or breaks `condition`. */
+/**
+ * Selects payouts whose event has a transfer with a different asset or amount, or one that does not fulfil `condition`.
+ */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')
     .innerJoin('payouts', (join) =>
@@ -198,7 +199,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers that no payout, payout event, deposit or reversal names. */
+/** Transfers to which no payout, payout event, deposit or reversal refers. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -209,7 +210,7 @@ export const orphanedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose payout or deposit is not the one that names them. */
+/** Transfers whose payout or deposit differs from the one that refers to them. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -224,7 +225,6 @@ export const transfersWithWrongCause = queryIdsOfAllMerchants(
         or causes.reference is distinct from transfers.reference`,
 )
 
-/** Payouts whose status contradicts their events. */
 export const payoutsWithWrongStatus = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin(
@@ -244,9 +244,9 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 )
 
 /**
- * Clearing accounts whose entries do not add up to their deposits and payouts: the payouts in `PROCESSING` are in
- * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and remainders are summed separately, so that
- * no sum overflows 64 bits.
+ * Clearing accounts whose entries do not add up to their deposits and payouts: payouts in `PROCESSING` are in transit,
+ * `COMPLETED` ones are settled, and the fees of both are earned. Whole units and remainders are summed separately, so
+ * that no sum overflows 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -271,9 +271,7 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
         or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
-/**
- * Payouts, deposits, wallets and customers without their events, with wrong ones, or events without such a row.
- */
+/** Payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
       select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
@@ -303,7 +301,7 @@ export const wrongEventVersions = queryIdsOfAllMerchants(
       where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
 )
 
-/** Rail orders without a payout, or whose state contradicts its status. */
+/** Rail orders without a payout, or whose state contradicts the payout's status. */
 export const wrongRailOrders = queryIdsOfAllMerchants(
   sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
       left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
@@ -329,7 +327,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Columns that are unique per merchant, checked without trusting the unique indexes. */
+/** Unique columns per merchant, checked without trusting the indexes. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -346,7 +344,6 @@ const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = 
   ['events', 'sequence'],
 ]
 
-/** One query per column that finds duplicates by a table scan. */
 export const duplicateQueries = uniqueColumns.map(([table, column]) => {
   const name = sql.ref(column)
   return queryIdsOfAllMerchants(
@@ -367,8 +364,9 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Wallet accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted deposits
- * beyond the largest amount; then it is capped near that limit (migration 0023), and a reversal does not lower the cap itself.
+ * Accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted
+ * deposits beyond the largest amount. For such accounts, migration 0023 set it to about the maximum, which a reversal
+ * does not lower.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -384,7 +382,7 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** The sum of balances of each asset: whole units and remainders separately, so that no sum overflows 64 bits. */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')

@@ -73,7 +73,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** Rejects scopes that reach beyond one customer for a token that acts as one. */
+/** Rejects scopes that reach beyond one customer if the token acts as a customer. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

@@ -14,7 +14,7 @@ import { insertCustomer } from './repository.ts'
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** Parses a decimal of at most two places into the stored form with exactly two (contract 2.1). Never rounds. */
+/** Parses a decimal to a text with exactly two places (contract 2.1). Never rounds. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -102,7 +102,7 @@ const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastNam
 }
 
 export function missingNameErrors(input: CustomerNames): FieldError[] {
-  // An unknown type is reported by the schema.
+  // The schema reports an unknown type.
   const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
   return names
     .filter((field) => !input[field]?.toString().trim())

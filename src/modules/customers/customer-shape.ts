@@ -59,7 +59,7 @@ const businessInfo = shape<Customer>('The business details; absent for an indivi
   ),
 })
 
-/** Contract 2.1. */
+/** The response shape of contract 2.1. */
 export const customer = resource<Customer>('Customer', 'A person or business that the merchant serves.', {
   id: member((customer) => customer.id, uuid('The id of the customer.')),
   customer_type: member((customer) => customer.customerType, oneOf(customerDescriptions.customerType, customerTypes)),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Reader, Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Customer } from './customer.ts'
@@ -20,18 +19,22 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for, `null` for the merchant itself. A share lock keeps it from being closed
- * before the transaction ends.
+ * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
+ * being closed before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
-export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): MaybePromise<Customer | null> {
+export async function lockActiveCustomer(
+  tx: Tx,
+  context: Context,
+  customerId: string | null,
+): Promise<Customer | null> {
   if (customerId === null) return requireMerchantCaller(context)
-  return lockCustomerWith(shareLockCustomerById, tx, context, customerId).then(requireActive)
+  return requireActive(await lockCustomerWith(shareLockCustomerById, tx, context, customerId))
 }
 
 /**
- * As `lockActiveCustomer`, for requests that only read and need no lock.
+ * Returns the same as `lockActiveCustomer`, without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -44,11 +47,11 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A customer's token can't act for the merchant itself. */
-function requireMerchantCaller({ caller }: Context): MaybePromise<null> {
+/** Rejects a customer's token, which can't act for the merchant itself. */
+function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
-  return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
+  throw invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
 /** @throws DomainError CUSTOMER_CLOSED */
@@ -57,11 +60,7 @@ export function requireActive(customer: Customer): Customer {
   throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
-/**
- * Locks a customer that the transaction will change.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
   return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }

@@ -36,7 +36,5 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .returningAll(),
 )
 
-/**
- * Finds the merchant of a customer, for an operator who knows only the customer's id: one index lookup per merchant.
- */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

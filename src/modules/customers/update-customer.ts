@@ -16,7 +16,7 @@ const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .extend({ customerId: lookupId() })
 
 /**
- * Changes the given fields of a customer. Its type never changes.
+ * Changes the fields of a customer that the request contains.
  *
  * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type requires.
  *

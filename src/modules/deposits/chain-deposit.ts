@@ -27,13 +27,13 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
   readonly isCreditDue: boolean
 }
 
-/** Cause of `ATTENTION` for a deposit that was reorganized after it was credited. Stored, and compared in queries. */
+/**
+ * The cause of `ATTENTION` for a deposit that a reorganization removed after it was credited. It is stored, and
+ * compared in queries.
+ */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/**
- * Appends the operator's reason to the cause. The cause stays the prefix, so that a repeated report is recognized as
- * decided.
- */
+/** The cause comes first, so that a repeated report is recognized as decided. */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
@@ -42,8 +42,8 @@ export function causeWithReason(cause: string | null, reason: string): string {
  * Returns the state of a deposit after a report that does not contradict it.
  *
  * Reports are repeated, delayed, reordered, and sent by several nodes, so a lower count of confirmations is ignored.
- * The count decides, not whether the node reports `DETECTED` or `CONFIRMED`: a node may consider a transfer final
- * earlier than this service does.
+ * The count decides instead of the reported state, because a node may consider a transfer final earlier than this
+ * service does.
  *
  * @returns `null` if nothing changes
  */

@@ -31,18 +31,18 @@ type WatchedAddress = {
   readonly asset: string
 }
 
-/** `next` is the cursor for the next request, also when there are no more addresses at present. */
+/** `next` is the cursor for the next request, even if there are no more addresses at present. */
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Lists the deposit addresses of all merchants' wallets, for a node to watch. A reader that continues from each `next`
- * misses none.
+ * Lists the deposit addresses of all merchants, for a node to watch. A reader that continues from each `next` misses
+ * none.
  *
- * Addresses are numbered when they are listed, not when they are created: concurrent transactions would commit their
- * numbers out of order, and a reader would skip the ones not yet visible.
+ * Addresses are numbered when they are listed. Otherwise concurrent transactions would commit numbers out of order, and
+ * a reader would skip numbers that are not visible yet.
  *
- * @throws DomainError INVALID_INPUT, also for a number beyond the latest: after a restore from a backup other addresses
- *   will get it
+ * @throws DomainError INVALID_INPUT, also for a number beyond the latest, because after a restore from a backup other
+ *   addresses will get that number
  */
 export async function listWatchedAddresses(
   service: Service,

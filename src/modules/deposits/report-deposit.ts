@@ -30,7 +30,7 @@ const maxInteger = 2_147_483_647
 
 const ReportDepositInput = z.object({
   rail: text(),
-  /** The address, by its `ref` in the list of watched addresses. */
+  /** The `ref` of the address in the list of watched addresses. */
   ref: uuid(),
   network: oneOf(networks),
   txHash: text(),
@@ -44,7 +44,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** Does not disclose the owner. */
+/** Does not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -55,7 +55,7 @@ export type ReportedDeposit = Pick<
 /**
  * Passes a node's report to the merchant that owns the address.
  *
- * @throws DomainError INVALID_INPUT naming every invalid field, also an unknown `ref`
+ * @throws DomainError INVALID_INPUT with every invalid field, including an unknown `ref`
  */
 export async function receiveDepositReport(service: Service, input: DepositReportArgs): Promise<ReportedDeposit> {
   const addressId = parseUuid(input.ref)
@@ -71,9 +71,9 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
  * transfer has enough confirmations.
  *
  * A report that contradicts an earlier one, or a deposit that can't be credited, moves no money and goes to the
- * attention queue (`ATTENTION`), so that no report is lost.
+ * attention queue, so that no report is lost.
  *
- * @throws DomainError INVALID_INPUT naming every invalid field
+ * @throws DomainError INVALID_INPUT with every invalid field
  */
 export const reportDeposit = defineInternalOperation(
   'reportDeposit',
@@ -114,7 +114,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** Also the reference of the deposit, so that a transfer is credited once. */
+/** The result is also the reference of the deposit, so that a transfer is credited once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -135,7 +135,10 @@ function requireMatchingWallet(
   if (errors.length > 0) throw invalidInput(errors)
 }
 
-/** Locks the known deposit, of whichever merchant; `null` for a new one, after claiming it for this merchant. */
+/**
+ * Locks the deposit, whichever merchant has it. If there is none, claims the reference for this merchant and returns
+ * `null`.
+ */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own
@@ -175,7 +178,7 @@ async function recordContradiction(
   context: Context,
   { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // The first contradiction is what the operator sees, and a decision stands.
+  // The operator sees the first contradiction, and a decision is final.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
   // The operator already decided about this contradiction.
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
@@ -198,10 +201,10 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Credits the wallet. Returns why it could not, in which case no money moved. */
+/** Returns the reason if the wallet can't be credited; no money has moved then. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // A transaction that is mined again may have other log indexes: crediting it would pay the same money twice.
+  // A transaction that is mined again can have other log indexes, and must not be credited twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
   const [similar] = await similarDepositsInAttention(tx, key)
   if (similar)

@@ -40,7 +40,6 @@ export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addr
     .where('watchedAddresses.merchantId', '=', p.merchantId),
 )
 
-/** The watched addresses of all merchants after a number, in order. */
 export const watchedAddressesAfter = query((p: Params<{ after: number; limit: number }>) =>
   acrossMerchants(
     watchedAddresses()
@@ -65,7 +64,7 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Numbers addresses that have no number, continuing after the latest. */
+/** New numbers continue after the highest one. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
@@ -87,7 +86,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** `null` if the event is claimed already. */
+/** Returns `null` if the event is already claimed. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -120,7 +119,10 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/** Deposits of the same transaction, address and amount that were credited and then reorganized. */
+/**
+ * Returns deposits with the same transaction, address and amount that a reorganization removed after they were
+ * credited.
+ */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')
@@ -135,7 +137,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** The latest pending deposits of each wallet, in any order, with their rank. */
+/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(

@@ -30,9 +30,8 @@ export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(r
 /**
  * Resolves a deposit in the attention queue. The operator's reason is appended to its cause.
  *
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (not in attention, or
- *   credited and therefore not dismissable, or reversed and therefore not creditable), DEPOSIT_REFERENCE_REUSED,
- *   BALANCE_LIMIT_EXCEEDED
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (not in attention, a
+ *   dismissal of a credited deposit, or a credit of a reversed one), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,

@@ -15,7 +15,6 @@ export type DiagnosisContext = {
   readonly mode: Mode
   /** In milliseconds since 1970. */
   readonly now: number
-  /** The configured rails. */
   readonly rails: readonly string[]
 }
 

@@ -5,11 +5,11 @@ import { unrevokedKeys } from './repository.ts'
 const dayMs = 86_400_000
 
 const maxUnusedDays = 90
-/** For a new key until its first use. */
+/** A new key may be unused for this long. */
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 
-/** Finds sandbox keys in a live database: the demo's key is public. */
+/** Finds sandbox keys in a live database, because the demo's key is public. */
 export const checkKeyModes: DiagnosisCheck = async ({ db, mode }) => {
   const others = (await unrevokedKeys(db, {})).filter((key) => key.mode !== mode)
   if (others.length === 0) return reportOk('keys of the mode', `Every API key belongs to MODE=${mode}.`)

@@ -66,8 +66,8 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
 }
 
 /**
- * Returns the currency pairs, such as `USDC/NGN`, that are in use: a payout was made in it, a merchant has a wallet and a bank
- * account for it, or a fee is in force.
+ * Returns currency pairs, such as `USDC/NGN`, that a payout used, for which a merchant has a wallet and a bank account,
+ * or for which a fee is in force.
  */
 export async function findUsedCorridors(
   { db, wallClock }: Service,

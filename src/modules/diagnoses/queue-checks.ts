@@ -6,7 +6,6 @@ import type { DiagnosisCheck } from './diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from './diagnosis.ts'
 import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 
-/** Tolerated clock skew between machines. */
 const clockToleranceMs = 5_000
 
 /** Record times never go back, so a row from the future shifts the record times and due times of all later rows. */

@@ -11,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** The corridors of all payouts; scans the table. */
+/** Scans the table of payouts. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')
@@ -22,7 +22,6 @@ export const usedCorridors = query(() =>
   ),
 )
 
-/** A merchant that has paid out in a corridor, or has a wallet and a bank account for it. */
 export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -59,7 +58,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** The time of the latest row, without the offsets of merchant clocks. */
+/** Subtracts the offsets of merchant clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

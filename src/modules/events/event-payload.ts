@@ -39,7 +39,6 @@ type EventObject =
   | { readonly type: 'payout_method'; readonly row: PayoutMethod }
   | { readonly type: 'webhook_endpoint'; readonly row: WebhookEndpoint }
 
-/** An event with its id and its object. */
 export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'objectId' | 'version'> & {
   readonly id: string
   readonly timestamp: string
@@ -94,7 +93,7 @@ const statusByEventType = {
 /** Reconstructs payouts as they were at each event. Only the status and its time change, and events have both. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only a returned payout had another settled status before.
+  // Only returned payouts had another settled status before.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
@@ -140,7 +139,7 @@ async function loadDeposits(
   )
 }
 
-/** Loads wallets as they were created: only the balance has changed since. */
+/** Only the balance of a wallet has changed since it was created. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

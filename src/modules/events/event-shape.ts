@@ -108,7 +108,6 @@ export const event = resource<HydratedEvent>('Event', eventDescriptions.event, {
   data: eventData,
 })
 
-/** Converts an event to the message that webhooks send. */
 export function toEventMessage(event: HydratedEvent): EventMessage {
   const { id, type, timestamp, sequence, object, objectId, version, mode } = event
   return {

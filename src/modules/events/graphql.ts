@@ -21,10 +21,11 @@ import type { HydratedEvent } from './event-payload.ts'
 import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
-/** Less than in REST, because a document may have many pages; their cost (`cost.ts`) accounts for this. */
+/**
+ * This limit is lower than in REST, because a document can have many pages; their cost (`cost.ts`) accounts for this.
+ */
 const maxScanned = 1_000
 
-/** An event with the ids of its relations. */
 type EventRow = HydratedEvent & {
   readonly payoutId: string | null
   readonly walletId: string | null

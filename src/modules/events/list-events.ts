@@ -10,7 +10,6 @@ import { eventsBySequence } from '../outbox/repository.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { hydrateEvents } from './event-payload.ts'
 
-/** Limits the events that a request of one customer scans. */
 const defaultOptions = { maxScanned: 10_000 }
 
 export const maxWaitSeconds = 30
@@ -41,15 +40,15 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** `after` is where to continue, also if no event matched. */
+/** `after` is the position to continue from, even if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
  * Lists the events after a sequence, oldest first. A client that stores the last `after` misses no event.
  *
- * @param input `after` 0 or absent for all from the first; `wait` long-polls for this many seconds
+ * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
  * @param options `maxScanned` limits the events that a request of one customer scans
- * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore of an older backup
+ * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore from an older backup
  */
 export async function listEvents(
   context: Context,
@@ -77,7 +76,7 @@ async function hydratePage(context: Context, { events, after, hasMore }: EventPa
   return { items: await hydrateEvents(context, events), after, hasMore }
 }
 
-/** Reads until the page is full, the feed ends, or `maxScanned` events were read. */
+/** Reads at most `maxScanned` events. */
 async function readPage(context: Context, request: EventPageRequest): Promise<EventPageRows> {
   const { after, types, limit, maxScanned } = request
   if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, request)
@@ -101,7 +100,7 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads a page of some types with one query, and one more event to know whether there are more. */
+/** Reads one more event than requested, to know whether more follow. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -141,7 +140,7 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * Streams events as they happen, in order; with `after`, begins with the events since then.
+ * Streams events as they happen, in order. With `after`, begins with the events after that sequence.
  *
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, also for a sequence above the latest
@@ -164,7 +163,7 @@ export async function watchEvents(
   })()
 }
 
-/** Finds events by id, in any order. An id contains the sequence, but must match completely. */
+/** Finds events by id, in any order. The whole id must match. */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

@@ -1,7 +1,7 @@
 import type { Params } from '../../database/query.ts'
 import { listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Transfers of deposits and reversals by id, in any order, with the reason of a reversal. */
+/** Returns transfers of deposits and reversals in any order, with the reasons of reversals. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('transfers')
     .leftJoin('depositReversals', (join) =>

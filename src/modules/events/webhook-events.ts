@@ -6,17 +6,17 @@ import { eventTypes, objectTypeOf } from '../outbox/event.ts'
 import { isEventTypeSupported } from '../webhooks/transport/formats.ts'
 import { event, objectShapes } from './event-shape.ts'
 
-/** The documentation of an event type, derived from the shapes of events. */
+/** The documentation of an event type. */
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** For the format `standard`, and for `thin`, which has no `data`. */
+  /** The schema for the formats `standard` and `thin`; `thin` has no `data`. */
   readonly envelope: JsonSchema
-  /** For the format `stablestack`; `null` if it does not have this type. */
+  /** The schema for the format `stablestack`; `null` if the format does not have this type. */
   readonly stablestack: JsonSchema | null
 }
 
-/** The `version` in the example, and the members that always have one value in this event. */
+/** The `version` in each example, and the members with a fixed value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {

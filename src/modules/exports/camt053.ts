@@ -9,8 +9,8 @@ import { verifyLines } from './export.ts'
 /**
  * Writes the statement of a wallet as `camt.053.001.08` of ISO 20022.
  *
- * ISO 4217 has no codes for stablecoins, so their amounts have `XXX` (no currency) and the account type names the asset. A
- * transaction has the fiat amount of its payout and the id of the order, for reconciliation with the bank's statement.
+ * ISO 4217 has no codes for stablecoins, so their amounts have `XXX` (no currency), and the account type contains the
+ * asset code. A transaction has the fiat amount of its payout and the id of the rail order, for reconciliation.
  *
  * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */
@@ -37,7 +37,7 @@ function statementHeader({
   if (hasMoreThanFiveDecimals) throw precisionError('an amount of the period')
   const { from, to } = period
   const id = compactId(walletId)
-  // Built from the wallet and the sequence numbers, so that a repeated export is identical to the byte.
+  // Repeated exports must be identical, so the id is not random.
   const numbers = [opening, closing].map(({ sequence = 0 }) => sequence.toString(36)).join('-')
   const statementId = `${Buffer.from(id, 'hex').toString('base64url')}${numbers}`
   const { assetCode } = opening
@@ -135,24 +135,24 @@ function precisionError(what: string): Error {
   return invalidInput([{ field: 'format', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns `XXX` for a stablecoin, which ISO 4217 does not have. */
+/** ISO 4217 has no codes for stablecoins. */
 function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** Removes the hyphens: the format allows 34 or 35 characters, and banks get ids without hyphens too. */
+/** Removes hyphens, because the format allows only 34 or 35 characters. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }
 
-/** Splits a text into parts of 140 characters, the maximum of an element. */
+/** An element has at most 140 characters. */
 function splitText(text: string, maxParts: number): string[] {
   const characters = [...text]
   const count = Math.min(maxParts, Math.ceil(characters.length / 140))
   return Array.from({ length: count }, (_, part) => escapeXml(characters.slice(part * 140, (part + 1) * 140).join('')))
 }
 
-/** Also replaces characters that XML 1.0 does not allow. */
+/** Escapes markup, and replaces characters that XML 1.0 does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -1,11 +1,10 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** The sum of some lines in one asset, as a query computes it: whole units and the remainder separately. */
+/** The sum of lines in one asset: whole units and the remainder separately. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -14,20 +13,17 @@ type SumRow = {
   readonly fineCount: number | bigint
 }
 
-/** Count and sums of lines. */
+/** `totals` are keyed by asset code. */
 export type ControlTotals = {
   readonly count: number
   readonly totals: ReadonlyMap<string, Amount>
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/**
- * Sums a range of a sequence in batches, and yields to the event loop between them. Numbered rows never change, so the batches
- * need no common snapshot.
- */
+/** Sums a range of a sequence in batches. Numbered rows never change, so the batches need no common snapshot. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
-  sumBatch: (range: { after: number; through: number }) => MaybePromise<readonly SumRow[]>,
+  sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,
 ): Promise<ControlTotals> {
   const totals = new Map<string, Amount>()
   let count = 0

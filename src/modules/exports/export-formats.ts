@@ -24,7 +24,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 /**
  * Writes exports of one kind, page by page as the consumer reads.
  *
- * @throws Error instead of an end if an export does not add up
+ * @throws Error before the end if the lines of an export do not match its balances
  */
 export async function* writeExport(
   format: ExportFormat,
@@ -62,7 +62,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Omits absent columns and keeps values as REST has them. */
+/** Omits absent columns, and formats values as REST does. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
@@ -74,19 +74,19 @@ function formatJsonCell(cell: ExportCell): string {
 }
 
 /**
- * Matches text that a spreadsheet may run as a formula (CSV injection): it begins with one of these characters, ASCII or full
- * width, after any quotes and invisible characters; or with a tab or line break, which some spreadsheets skip. Text that already
- * begins with an apostrophe matches too, so that the escape can be undone.
+ * Matches text that a spreadsheet may run as a formula (CSV injection): text that begins with `=`, `+`, `-` or `@`
+ * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break, which some
+ * spreadsheets skip. Text that begins with an apostrophe can match too, so that the escape can be undone.
  *
- * Unicode properties define the invisible characters (marks, separators, controls, default-ignorable code points), so no list
- * follows its versions. Only the Braille blank and the null notehead are blank by their glyph alone.
+ * Unicode properties define the invisible characters, so the pattern needs no update for new versions of Unicode. Only
+ * the Braille blank and the null notehead have no such property.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * Writes a cell of RFC 4180. An apostrophe in front of a formula makes spreadsheets show it as text; to restore the value, remove
- * one apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
+ * Formats a cell of RFC 4180. An apostrophe makes spreadsheets show a formula as text. To restore the value, remove one
+ * apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -100,7 +100,7 @@ export function csvLine(cells: readonly ExportCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** A file that is written as the consumer reads `chunks`; `type` is its media type. */
+/** The file is written as `chunks` is read. `type` is its media type. */
 export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }

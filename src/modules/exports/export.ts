@@ -5,16 +5,15 @@ import type { Period } from './period.ts'
 const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
-/** Amounts may be negative. */
+/** Amounts can be negative. */
 export type ExportCell = string | number | Amount | null
 
-/** A record by column. */
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** A balance at a time. In a wallet's statement `sequence` is the last entry before it, or 0. */
+/** In a wallet's statement, `sequence` is the number of the last entry that the balance includes, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** A line: the change of the balance in an asset, and the ledger's balance after it, if known. */
+/** The change of an asset's balance, and the balance after it according to the ledger, if known. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -23,8 +22,8 @@ export type ExportLine = {
 }
 
 /**
- * An export of one merchant: the lines of a period with the balances before and after. The balances come from the ledger's
- * transfers and not from the lines, so that they verify each other.
+ * The lines of one merchant in a period, with the balances before and after. The balances come from the ledger's
+ * transfers instead of the lines, so that they verify each other.
  */
 export type Export = {
   readonly kind: ExportKind
@@ -35,23 +34,22 @@ export type Export = {
   readonly closing: readonly ExportBalance[]
   /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Some formats cannot express such amounts. */
+  /** Some formats cannot express more than five decimals. */
   readonly hasMoreThanFiveDecimals: boolean
-  /** The lines in order. The iterator yields to the event loop between pages. */
+  /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 
-/** Limits the memory of an export. */
 export const linesPerPage = 250
 
-/** Sequence numbers per summing query, which takes a few milliseconds. */
+/** A query that sums this many rows takes a few milliseconds. */
 export const sumBatchSize = 1_000
 
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Adds the running balance to each line, and verifies at the end that the number of lines equals the ledger's and that they lead
- * exactly from the opening to the closing balances.
+ * Adds the running balance to each line. Finally verifies that the number of lines is the ledger's, and that the lines
+ * lead exactly from the opening to the closing balances.
  *
  * @throws Error if the export does not add up; the writer must then not write its end marker
  */

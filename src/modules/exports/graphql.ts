@@ -17,7 +17,7 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** `id` is the key of its lines (`StatementKey` as JSON). */
+/** `id` is a `StatementKey` as JSON. */
 type StatementRow = {
   readonly id: string
   readonly walletId: string
@@ -51,7 +51,7 @@ const Statement = objectType<StatementRow>('Statement', {
   },
 })
 
-/** The lines of statements, by the JSON of their key. */
+/** The lines of statements, whose keys are `StatementKey` as JSON. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>
@@ -65,7 +65,7 @@ const statementLines = {
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` if the request has no end: pages requested at different times then share the cursors of one list. */
+  /** `null` if the request has no end, so that pages share the cursors of one list. */
   readonly to: string | null
   /** The sequence numbers of the lines, both ends exclusive. */
   readonly span: SequenceSpan

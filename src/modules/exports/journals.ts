@@ -2,7 +2,6 @@ import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { parseInput } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 import { balanceChangeOf } from '../ledger/entry.ts'
 import { latestEventSequence } from '../outbox/read-events.ts'
@@ -14,12 +13,12 @@ import { depositSums, depositsBetween, feeSums, feesBetween } from './repository
 
 type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
-/** A journal: its event types, the ledger's sums of these events, and a line for each. */
+/** A journal: its event types, and queries for the ledger's sums and for the lines. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
   readonly sums: (db: Context['db'], params: JournalQueryParams) => ReturnType<typeof depositSums>
-  readonly lines: (db: Context['db'], params: JournalQueryParams) => MaybePromise<readonly ExportLine[]>
+  readonly lines: (db: Context['db'], params: JournalQueryParams) => Promise<readonly ExportLine[]>
 }
 
 const depositJournal: Journal = {
@@ -53,17 +52,17 @@ const feeJournal: Journal = {
     }),
 }
 
-/** Exports deposits and their reversals; the balance of an asset is the sum of all deposits since the beginning. */
+/** The balance of an asset is the sum of all deposits, less reversals, since the beginning. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** Exports charged and refunded fees; the balance of an asset is the revenue since the beginning. */
+/** The balance of an asset is the revenue since the beginning. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
 /**
- * Reads a journal from the merchant's event feed up to its latest event, selecting by the times of the events. Events never change,
- * and their sequence is the order of commits.
+ * Selects the merchant's events by time, up to the latest. Events never change, and their sequence is the order of
+ * commits.
  */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
@@ -75,7 +74,7 @@ function createJournalExport({ kind, types, sums, lines }: Journal) {
     ]
     const all = { after: 0, through: await latestEventSequence(context) }
     const sumOf = (range: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
-      sumSequenceRange(range, (part) => sums(db, { merchantId, types, ...times, ...part }))
+      sumSequenceRange(range, async (part) => sums(db, { merchantId, types, ...times, ...part }))
     // No events precede the beginning.
     const earlier = period.from === null ? { ...all, through: 0 } : all
     const before = await sumOf(earlier, { timeFrom: earliestTime, timeBefore: timeFrom })
@@ -91,7 +90,7 @@ function createJournalExport({ kind, types, sums, lines }: Journal) {
 
 async function* readPages(
   through: number,
-  read: (part: { after: number; through: number }) => MaybePromise<readonly ExportLine[]>,
+  read: (part: { after: number; through: number }) => Promise<readonly ExportLine[]>,
 ): AsyncGenerator<readonly ExportLine[]> {
   for (let after = 0; after < through; after += sumBatchSize) {
     yield await read({ after, through: Math.min(after + sumBatchSize, through) })

@@ -13,20 +13,21 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 /**
  * Exports the payouts that were created in a period, in order of creation and in their current state.
  *
- * The balance of an asset is the sum of all debits by payouts since the beginning, amounts and fees. Credits for failed and
- * returned payouts are not subtracted: they are not payouts.
+ * The balance of an asset is the sum of all debits by payouts since the beginning, including fees. Credits for failed
+ * and returned payouts are not subtracted, because they are not payouts.
  *
- * @param input `from` absent for the beginning, `to` for now; a day means its beginning in UTC
+ * @param input without `from`, the period begins with the first payout; without `to`, it ends now; a date means its
+ *   start in UTC
  * @throws DomainError INVALID_INPUT
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {
   const { db, merchantId } = context
   const period = resolvePeriod(context, parseInput(PeriodInput, input))
   const sequenceBefore = async (moment: string) =>
-    (await findLastBefore(moment, (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
+    (await findLastBefore(moment, async (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
   const through = await sequenceBefore(period.to)
   const after = period.from === null ? 0 : await sequenceBefore(period.from)
-  const sum = (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
+  const sum = async (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
   const before = await sumSequenceRange({ after: 0, through: after }, sum)
   const within = await sumSequenceRange({ after, through }, sum)
   return {

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** A day means its beginning in UTC. */
+/** A date means its start in UTC. */
 const dayOrInstant = () =>
   z
     .string()
@@ -17,13 +16,13 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 
 export const PeriodInput = z.object(periodFields)
 
-/** `from` is `null` for the beginning. A period `isFinal` if no row can be added to it any more, so that exports repeat exactly. */
+/**
+ * `from` is `null` for the beginning. If `isFinal`, no row can be added to the period, so repeated exports are
+ * identical.
+ */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
-/**
- * How long after its end rows may still be added to a period: a row has the time at which its transaction began, by the clock of
- * its machine.
- */
+/** Rows can be added to a period this long after its end: a row has the time at which its transaction began. */
 const finalityDelayMs = 60_000
 
 /** @throws DomainError INVALID_INPUT if the period ends before it begins */
@@ -42,14 +41,14 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the last row before a time by binary search; `null` if there is none. Times never decrease along a sequence, so rows that
- * are added later do not change the result.
+ * Finds the last row before a time by binary search. Times never decrease along a sequence, so rows that are added
+ * later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose number is at most `sequence`
  */
 export async function findLastBefore<Row extends SequencedRow>(
   moment: string,
-  rowAtOrBefore: (sequence: number) => MaybePromise<Row | null>,
+  rowAtOrBefore: (sequence: number) => Promise<Row | null>,
 ): Promise<Row | null> {
   const newest = await rowAtOrBefore(maxSequence)
   if (newest === null || newest.createdAt < moment) return newest

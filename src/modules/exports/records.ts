@@ -2,7 +2,7 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** The columns of a kind of export in order, and the names of the columns that every kind has. */
+/** `columns` are in order. The other names are those of columns that every kind has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
   /** The `type` of a line. */
@@ -52,9 +52,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * Generates the records of exports of one kind: for each the opening balances, the lines, and after their verification the closing
- * balances. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows may still be added to a period. A file
- * without it is incomplete.
+ * Generates the records of exports: the opening balances, the lines, and, after verification, the closing balances of
+ * each. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows can be added to a period later. A
+ * file without this record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

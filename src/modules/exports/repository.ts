@@ -22,7 +22,6 @@ export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequenc
     .limit(1),
 )
 
-/** Entries of a wallet's statement in order, with their payouts. */
 export const entriesBetween = query((p: Params<SequenceRangeParams & WalletParams & LimitParams>) =>
   selectFrom('transfers')
     .leftJoin('payouts', (join) =>
@@ -70,7 +69,7 @@ export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams
     .limit(p.limit),
 )
 
-/** The ledger's debits of wallets by payouts. */
+/** Sums the ledger's debits for payouts. */
 export const payoutSums = query((p: Params<SequenceRangeParams>) =>
   selectFrom('payouts')
     .innerJoin('transfers', (join) =>
@@ -87,7 +86,6 @@ export const payoutSums = query((p: Params<SequenceRangeParams>) =>
 /** Times in milliseconds since 1970; `timeFrom` is inclusive, `timeBefore` exclusive. */
 type EventRangeParams = SequenceRangeParams & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
-/** Deposits and reversals. */
 export const depositsBetween = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .innerJoin('deposits', (join) =>
@@ -100,7 +98,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** The ledger's credits of wallets by deposits, less reversals. */
+/** Sums the ledger's credits for deposits, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -114,7 +112,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Fees that payouts charged, and that failed or returned payouts refunded. */
+/** Returns charged fees, and those that failed or returned payouts refunded. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -123,7 +121,7 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** The ledger's charged and refunded fees. */
+/** Sums the charged fees in the ledger, less refunded ones. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -135,7 +133,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // Not COALESCE, which is not leakproof: with row-level security PostgreSQL would then use no index.
+        // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,
@@ -163,7 +161,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Count and sum; whole units and the remainder separately, so that no sum overflows 64 bits. */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

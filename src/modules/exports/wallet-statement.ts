@@ -15,7 +15,7 @@ import { entriesBetween, entryAtOrBefore, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** The entries are those after `opening.sequence` through `closing.sequence`. */
+/** The statement's entries are after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
@@ -25,12 +25,11 @@ export type WalletStatement = {
 }
 
 /**
- * Finds the balances of a wallet at both ends of a period.
+ * Finds the balances of a wallet at both ends of a period. Times never decrease along a wallet's entries, so the
+ * closing balance of a period is the opening balance of the next.
  *
- * Times never decrease along a wallet's entries, so the entries of a period are consecutive, and the closing balance of a period
- * is the opening balance of the next.
- *
- * @param input `from` absent for the beginning, `to` for now; a day means its beginning in UTC
+ * @param input without `from`, the period begins with the first entry; without `to`, it ends now; a date means its
+ *   start in UTC
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for a malformed id
  */
 export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<WalletStatement> {
@@ -60,7 +59,7 @@ export async function exportStatement(context: Context, input: z.input<typeof St
   const { walletId, period, opening, closing } = await findStatement(context, input)
   const { db, merchantId } = context
   const range = { after: opening.sequence, through: closing.sequence }
-  const moved = await sumSequenceRange(range, (part) => entrySums(db, { merchantId, walletId, ...part }))
+  const moved = await sumSequenceRange(range, async (part) => entrySums(db, { merchantId, walletId, ...part }))
   const total = [...moved.totals.values()].reduce((sum, each) => sum + each, 0n)
   if (opening.balance + total !== closing.balance)
     throw new Error(`The statement of wallet ${walletId} does not add up. Run the audit.`)

@@ -4,20 +4,20 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a row differs from the sealed one. After a `missing` row later rows may have moved up, after an `inserted` one down. A seal
- * is `rewritten` if it is valid but is not the chain head that was saved elsewhere.
+ * How a row differs from the sealed row. After a `missing` row, later rows may have moved up; after an `inserted` one,
+ * down. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the number of its event, or for a seal the last one
- * covered; `otherEvent` is the event of the row that it was swapped with.
+ * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or of the
+ * last event that the seal covers. `otherEvent` is the event of the row with which the row was swapped.
  */
 export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
   readonly table: HashedTable | 'seals'
-  /** Its id or other key; `null` if the row is missing or only the range of the seal is known. */
+  /** The row's id or other key; `null` if the row is missing or only the range of the seal is known. */
   readonly key: string | null
   readonly done: DifferenceKind
   readonly otherEvent: number | null
@@ -25,17 +25,15 @@ export type ChainDifference = {
 
 type SealComparison = {
   readonly seal: Seal
-  /** The number of the first covered event. */
   readonly first: number
-  /** The covered rows as they are stored now. */
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal: rows that moved up come from there. */
+  /** The prints of the next seal. Rows that moved up may match them. */
   readonly printsAfter: string
-  /** The stored rows after the covered ones: rows that moved down are there. */
+  /** The stored rows after the covered ones. Rows that moved down are among them. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Finds the first row that differs; within an event in the order of `rowSlots`. */
+/** Compares the rows of an event in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints
@@ -51,7 +49,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // All prints match, so the rows collide in 48 bits: only the hash of the contents shows the change.
+  // All prints match, so only the hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

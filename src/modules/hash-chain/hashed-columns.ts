@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
-/** Version of the hash format. Each seal stores its own and is always verified by it. */
+/** The version of the hash format, which each seal stores. */
 export const currentFormat = 1
 
 /**
  * The immutable columns of each table that an event refers to, hashed in this order.
  *
- * Not hashed are `merchantId`, which is in the seal, the number of an event, which is its position in the seal, and the columns of
- * `unhashedColumns`. A test checks that every column is in one of the two lists. A column that is added later needs a new format,
- * because existing seals do not cover it.
+ * Not hashed are `merchantId`, which is in the seal; the number of an event, which is its position in the seal; and
+ * `unhashedColumns`. A test checks that every column is in one of the two lists. A column that is added later needs a
+ * new format, because existing seals do not cover it.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -29,7 +29,7 @@ export const hashedColumns = {
   ],
 } as const satisfies { readonly [Table in TableName]?: readonly (keyof RowOf<Table>)[] }
 
-/** Why a column of these tables is not hashed. */
+/** The columns that are not hashed, with the reasons. */
 export const unhashedColumns = {
   events: {},
   payouts: {
@@ -57,7 +57,7 @@ export const unhashedColumns = {
 
 export type HashedTable = keyof typeof hashedColumns
 
-/** Rows that are hashed with an event: its own, the row that it created, and its ledger transfer. */
+/** The rows hashed for an event: the event itself, the row that it created, and its ledger transfer. */
 export const rowSlots = ['events', 'made', 'transfers'] as const
 export type RowSlot = (typeof rowSlots)[number]
 
@@ -68,7 +68,7 @@ export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedCol
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** An event with its related rows, by the names of `historyColumns`; the columns of an absent row are `null`. */
+/** An event with its related rows. The columns of an absent row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -77,7 +77,6 @@ function columnAlias(table: string, column: string): string {
 
 const columnsByTable = Object.groupBy(historyColumns, ({ table }) => table)
 
-/** The table of the row that an event of this type creates; `null` if the event has no other row. */
 function createdTable(type: unknown): HashedTable | null {
   if (type === 'payout.initiated') return 'payouts'
   if (type === 'payout.completed' || type === 'payout.failed' || type === 'payout.returned') return 'payoutEvents'
@@ -91,7 +90,6 @@ export function tableInSlot(slot: RowSlot, type: unknown): HashedTable | null {
   return slot
 }
 
-/** The id of a row, or the reference of a deposit. */
 export function rowKey(table: HashedTable, row: HistoryRow): string {
   const key = {
     payoutEvents: 'payoutId',
@@ -102,7 +100,7 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Placeholder for an absent row, with the length of a digest. */
+/** Represents an absent row, with the length of a digest. */
 export const absentDigest = '-'.repeat(44)
 
 /** Returns the SHA-256 of the row in each slot, in base64, or `absentDigest`. */

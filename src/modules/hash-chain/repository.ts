@@ -16,8 +16,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Builds a query for the events after a number through another, in order, with columns of their related rows. One statement, and
- * so one snapshot; every join uses a full key.
+ * Builds a query for the events after `after`, up to and including `through`, with columns of their related rows. One
+ * statement reads one snapshot, and every join uses a full key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
@@ -49,7 +49,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // No COALESCE: under row-level security PostgreSQL does not treat it as leakproof, and would not use the index.
+          // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
             when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),
@@ -76,13 +76,12 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow>(),
   )
 
-/** Subquery for the number of the latest seal of the outer query's merchant. */
 const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
   selectFrom('seals as latest')
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Selects those of the merchants that have events after their latest seal, and that seal, if any. */
+/** Selects the given merchants that have unsealed events, each with its latest seal, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -94,7 +93,6 @@ const withLatestSeal = (merchantIds: readonly string[]) =>
     .where('sequences.name', '=', sql.lit('events'))
     .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
 
-/** Merchants with unsealed events: their latest event and their latest seal. */
 export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds).select([
@@ -107,7 +105,6 @@ export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** The same merchants, with the time of their oldest unsealed event. */
 export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds)
@@ -117,7 +114,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // No COALESCE, as above.
+          // Not COALESCE, for the reason given in `selectHistory`.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)
@@ -139,7 +136,6 @@ export const latestSeals = query((p: Params<{ merchantId: string; limit: number 
   selectFrom('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
 )
 
-/** The chain heads of some merchants, in order of merchant id. */
 export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -152,7 +148,7 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** Stores a seal; `null` if the merchant already has one with that number. */
+/** Stores a seal; returns `null` if the merchant already has one with that number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

@@ -4,12 +4,12 @@ import type { HistoryRow, RowSlot } from './hashed-columns.ts'
 import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-columns.ts'
 
 /**
- * A checkpoint of a merchant's hash chain: covers the events after the previous seal through `through`, with the rows that they
- * created and their transfers.
+ * A checkpoint of a merchant's hash chain. It covers the events after the previous seal up to and including `through`,
+ * the rows that these events created, and their transfers.
  *
- * `contents` is the SHA-256 of the digests of all rows, and `hash` that of all fields and the previous seal's `hash`, so the latest
- * seal covers the whole history. `prints` has the first 48 bits of each row's digest. They add no protection; they locate the row
- * that differs.
+ * `contents` is the SHA-256 of the digests of all rows. `hash` is the SHA-256 of all fields and the previous seal's
+ * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to locate a
+ * row that differs.
  */
 export type Seal = RowOf<'seals'>
 
@@ -21,7 +21,7 @@ export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 /** Bounds how long reading and hashing block the event loop (about 2 ms). */
 export const maxEventsPerSeal = 250
 
-/** In base64 characters. */
+/** The length of a print in base64 characters. */
 const printLength = 8
 
 /** Creates the seal of rows that directly follow the head. */
@@ -60,7 +60,7 @@ export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): 
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/** The print of a row; `index` counts the events of the seal from 0. `null` if the row is absent. */
+/** Returns `null` if the row is absent. `index` counts the events of the seal from 0. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

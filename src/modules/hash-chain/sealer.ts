@@ -9,22 +9,27 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { findHistory } from './verify-chain.ts'
 
-/** Merchants sealed concurrently. They share a group commit, and use no more connections than this. */
+/** Merchants that are sealed concurrently share a group commit. This number also limits the connections. */
 const merchantConcurrency = 4
 
-/** Keeps a merchant with a large backlog from delaying the others. */
+/** Limits how long a merchant with a backlog delays the others. */
 const maxSealsPerTurn = 20
 
-/** Bounds of the interval between polls while there are new events. */
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
-/** Small seals cost as much as full ones, so the pause grows with their cost: they take at most this fraction of the time. */
+/**
+ * A small seal costs as much as a full one, so the pause before the next poll is this many times as long as small seals
+ * took.
+ */
 const pauseToPollRatio = 20
 
-/** Pause after a full seal, as a multiple of the time that it took. */
+/** The pause after a full seal, relative to the time that it took. */
 const restToSealRatio = 4
 
-/** How long a process leaves sealing to another: one to two times this, so that two processes do not yield to each other. */
+/**
+ * How long a process leaves sealing to another: a random time of one to two times this, so that two processes do not
+ * both stand by.
+ */
 const standbyMs = 10_000
 
 const retryDelayMs = 5_000
@@ -44,10 +49,12 @@ type SealerOptions = {
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait for it.
+ * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait
+ * for seals.
  *
- * Any number of processes may run one without leader election: a seal has a number, so the second insert stores nothing. A process
- * that finds seals of another stands by for a while. No clock but this process's matters.
+ * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
+ * stores nothing. A process that finds the seals of another process stands by. Does not depend on the clocks of other
+ * processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
@@ -56,7 +63,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   let isStopped = false
   let isDue = true
   let isSealedElsewhere = false
-  /** Time that a poll spent on seals that are not full. */
+  /** The time that the latest poll spent on seals that are not full. */
   let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> = Promise.resolve()
@@ -121,7 +128,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     }
   }
 
-  /** Seals events of a merchant, up to `maxSealsPerTurn`. @returns whether they were less than a full seal */
+  /** @returns whether there were fewer events than a full seal has */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -146,7 +153,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** Creates the next seal of a merchant; `null` if an event is missing. */
+  /** Returns `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -156,14 +163,13 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     const gap = rows.findIndex(({ sequence }, i) => sequence !== head.through + 1 + i)
     if (gap >= 0 || rows.length < through - head.through) {
       const missing = head.through + 1 + (gap >= 0 ? gap : rows.length)
-      // Report it and continue with other merchants.
       onError(new Error(`hash chain: event ${missing} of merchant ${merchantId} is missing; run audit --chain`))
       return null
     }
     return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
   }
 
-  /** Reports a seal that was altered. Later events are sealed anyway, and `audit --chain` finds the difference permanently. */
+  /** Events after an altered seal are sealed anyway, and `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -183,11 +189,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   }
 }
 
-/**
- * Stores a seal.
- *
- * @returns whether it was stored; false if another process stored one with that number first
- */
+/** @returns whether the seal was stored; false if another process stored one with that number first */
 export const storeSeal = defineInternalOperation(
   'storeSeal',
   async ({ db, merchantId }: Context, seal: Omit<Seal, 'merchantId'>): Promise<boolean> => {

@@ -12,15 +12,14 @@ import { chainHeadsOfMerchants, latestSeals, sealsAfter, selectHistory, unsealed
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal } from './seal.ts'
 
-/** The events of a merchant after a number through another, in order, with all hashed columns of their related rows. */
 export const findHistory = selectHistory(historyColumns)
 
-/** Bounds memory: the events of one batch of seals are held at a time. */
+/** Limits the number of events in memory. */
 const sealBatchSize = 16
 
 /**
- * `heads` are the latest seals of all merchants, and `root` is a hash of them; `unsealed` counts events after the latest seals;
- * `differences` has the first difference of each merchant that has one.
+ * `heads` are the latest seals of all merchants, and `root` is their hash. `unsealed` counts the events after these
+ * seals. `differences` has at most one difference for each merchant.
  */
 export type ChainVerification = {
   readonly root: string
@@ -32,15 +31,14 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Chain heads that were saved elsewhere: each must still be a seal of its merchant. */
+  /** Chain heads that were saved elsewhere. Each must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Verifies all sealed history against its seals, and the seals against each other.
- *
- * Sealed rows are immutable, so it needs no snapshot and does not block other work.
+ * Verifies all sealed history against its seals, and the seals against each other. Sealed rows are immutable, so the
+ * verification needs no snapshot.
  */
 export async function verifyChain(
   db: Reader,
@@ -71,14 +69,14 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** Stops at the first difference; `head` is the latest seal anyway. */
+/** Stops at the first difference. `head` is always the latest seal. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // Reads one seal more: rows that moved up after a removed row come from it.
+    // Read one more seal, because rows that moved up after a removal were sealed there.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -96,7 +94,7 @@ async function verifyMerchant(
   return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** Reads the events that some seals cover, by their numbers. */
+/** Reads the events that some seals cover, by number. */
 async function readHistory(
   db: Reader,
   { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },
@@ -127,7 +125,7 @@ type CoveredHistory = {
   readonly printsAfter: string
 }
 
-/** Compares the rows that a seal covers; reads the rows after them only if there is a difference. */
+/** Reads the rows after the seal only if there is a difference. */
 function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Promise<ChainDifference> | null {
   const { head, history, printsAfter } = covered
   const { merchantId, through: after } = seal
@@ -138,7 +136,7 @@ function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Pro
   return Promise.resolve(next).then((rowsAfter) => findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
-/** Creates the difference of a seal; if it is missing, the arguments are those of its predecessor. */
+/** For a missing seal, the arguments are those of its predecessor. */
 function createSealDifference(
   merchantId: string,
   { number, through }: ChainHead,
@@ -152,12 +150,11 @@ function createSealDifference(
 /** The latest seal of a merchant. A copy kept elsewhere reveals whether the history that it covers was changed. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** The SHA-256 of the formatted heads of all merchants, in order of merchant id. */
+/** `heads` must have the heads of all merchants, sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }
 
-/** Writes one line per merchant. */
 export function formatHeads(heads: readonly MerchantChainHead[]): string {
   return heads.map(({ merchantId, number, hash }) => `${merchantId} ${number} ${hash}\n`).join('')
 }
@@ -175,7 +172,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Returns the chain heads of all merchants that have one, in order of merchant id. */
+/** Returns all merchants' chain heads, sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

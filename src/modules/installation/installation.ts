@@ -4,12 +4,12 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database to one mode permanently: the first process decides, later ones must agree.
+ * Binds the database to one mode permanently. The first process decides; later ones must agree.
  *
- * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, not even if an
+ * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, even if an
  * operator forgets to set `MODE` for one command.
  *
- * @throws Error naming the mode of the database
+ * @throws Error with the mode of the database
  */
 export async function claimMode(service: Service): Promise<void> {
   const { db, mode } = service
@@ -29,7 +29,7 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** `null` before the first start. */
+/** Returns the mode of the database; `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

@@ -1,7 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount, maxAmount } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'
@@ -20,7 +18,7 @@ type TransferCause = { readonly payoutId: string } | { readonly reference: strin
 
 /**
  * Moves `amount` between the wallet and the clearing account of the kind, and `fee` between the wallet and the fee
- * account. Balances by construction.
+ * account. Debits equal credits by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -48,8 +46,8 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
  * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
  * leaves nothing behind.
  *
- * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Money that left may be
- * returned at any time and still counts, so a return is never rejected and no balance exceeds 64 bits (ruling 53).
+ * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Outgoing money counts too,
+ * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit would exceed `maxAmount`
  */
@@ -84,7 +82,7 @@ export async function postDepositReversal(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/** The owner's wallet `walletId`, or else its oldest active wallet that covers the amount (ruling 38). */
+/** The owner's wallet `walletId`, or else the owner's oldest active wallet that covers the amount (ruling 38). */
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
@@ -93,23 +91,17 @@ export type Payer = { readonly ownerId: string; readonly walletId: string | null
  * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
  *   changed
  */
-export function debitPayer(
+export async function debitPayer(
   tx: Tx,
   { merchantId, now }: Context,
   { ownerId, walletId, assetCode, amount }: Payer & { readonly amount: Amount },
-): MaybePromise<WalletEntry | null> {
+): Promise<WalletEntry | null> {
   const movement = { merchantId, amount, time: BigInt(now()) }
-  const debit = debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
-  return mapMaybe(debit, ([account]) =>
-    account?.balance == null ? null : walletEntryOf(account.id, { ...account, balance: account.balance }),
-  )
+  const [account] = await debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
+  return account?.balance == null ? null : walletEntryOf(account.id, { ...account, balance: account.balance })
 }
 
-export function postClearingTransfer(
-  tx: Tx,
-  context: Context,
-  request: NewTransfer<ClearingKind>,
-): MaybePromise<string> {
+export function postClearingTransfer(tx: Tx, context: Context, request: NewTransfer<ClearingKind>): Promise<string> {
   return recordTransfer(tx, context, request, null)
 }
 
@@ -149,16 +141,16 @@ function balanceLimitError(): DomainError {
 /**
  * Inserts a transfer without changing a balance.
  *
- * For callers that change the balance themselves: `debitPayer` and bulk imports. Others post a transfer.
+ * For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use `postTransfer`.
  *
  * @returns the transfer's id
  */
-export function recordTransfer(
+export async function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, amount, fee, cause }: NewTransfer,
   wallet: WalletEntry | null,
-): MaybePromise<string> {
+): Promise<string> {
   const id = context.newId()
   const transfer = {
     merchantId: context.merchantId,
@@ -174,7 +166,8 @@ export function recordTransfer(
     reference: 'reference' in cause ? cause.reference : null,
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
   }
-  return mapMaybe(insertTransfer(tx, transfer), () => id)
+  await insertTransfer(tx, transfer)
+  return id
 }
 
 export async function openWalletAccount(

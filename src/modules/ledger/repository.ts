@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** Keeps the times of a statement from decreasing if the clock goes back. */
+/** Prevents the times of a statement from decreasing if the clock goes back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -29,9 +29,7 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/**
- * Debits the oldest active wallet of the owner that covers `amount`, or only `walletId` if given; no row if none does.
- */
+/** Debits the owner's oldest active wallet that covers `amount`, or only `walletId` if given. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
@@ -52,7 +50,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited it since the subquery.
+        // Another transaction may have debited the account meanwhile.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -85,8 +83,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Debits a deposit that is reversed, if the balance covers it; `null` if not. Also lowers the reachable balance, except
- * where migration 0023 set it to the maximum because the true sum is unknown.
+ * Debits a deposit that is reversed; `null` if the balance does not cover it. Also lowers the reachable balance (see
+ * `depositToWalletAccount`), except in rows where migration 0023 set it to the maximum because the true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
@@ -111,7 +109,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** Selects transfers as entries of their wallets. The caller excludes transfers without a wallet. */
+/** Selects transfers as entries. The caller excludes transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

@@ -7,7 +7,7 @@ import type { Mode } from '../../operations/context.ts'
 /** Secret scanners recognize leaked keys by this prefix. */
 export const apiKeyPrefix = 'pgw'
 
-/** The parts of a key: `id` finds the row, `secret` is compared with its hash. */
+/** `id` finds the row; `secret` is compared with the stored hash. */
 export type ApiKey = { readonly mode: Mode; readonly id: string; readonly secret: string }
 
 export function newApiKey(mode: Mode): ApiKey {
@@ -19,7 +19,7 @@ export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** Parses a key; `null` for a wrong format or checksum, which needs no database lookup. */
+/** Returns `null` for a wrong format or checksum, which saves a database lookup. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -27,12 +27,12 @@ export function parseApiKey(text: string): ApiKey | null {
   return { mode, id, secret }
 }
 
-/** Hashes a secret for storage. One round of SHA-256 suffices, because the secret is random and can't be guessed. */
+/** One round of SHA-256 suffices, because the secret is random and can't be guessed. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Compares a secret with a stored hash in constant time. */
+/** Compares in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }
@@ -44,8 +44,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * Checks an address against the networks of a key, which were validated when stored. An IPv4 address also matches as an
- * IPv4-mapped IPv6 address, the form that a dual-stack socket reports.
+ * An IPv4 address also matches as an IPv4-mapped IPv6 address, because a dual-stack socket reports that. The networks
+ * were validated when they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

@@ -12,10 +12,10 @@ import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { isClientToken, keyIdOfToken, verifyClientToken } from './client-token.ts'
 import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
-/** `last_used_at` is updated at most this often. */
+/** The minimum interval between updates of `last_used_at`. */
 const lastUsedPrecisionMs = 60_000
 
-// Compared with an unknown key, so that the response takes as long as for a known one.
+// Compared with unknown keys, so that the response takes as long as for a known key.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -25,28 +25,28 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks from which the key may be used, in CIDR notation; `null` for any. Does not apply to tokens. */
+  /** The networks from which the key may be used, in CIDR notation; `null` for any network, and for tokens. */
   readonly networks: readonly string[] | null
 }
 
 /** Wall times in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
-/** Tolerated clock skew of the process that signed a token. */
+/** The tolerated clock skew of the process that signed a token. */
 const clockToleranceMs = 60_000
 
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Returns the caller of an API key or client token; synchronously if it is cached and nothing has changed.
+ * Returns the caller that an API key or client token identifies; synchronously if it is cached and nothing has changed.
  *
- * Malformed, unknown, expired and revoked credentials and those of the other mode take the same path and get the same
- * error (ruling 4).
+ * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
+ * the same error (ruling 4).
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // Before the row is read: the version must not be newer than the row.
+  // Read the cache version before the row, because the version must not be newer.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))
@@ -79,7 +79,7 @@ async function authenticateFromDatabase(
       ? cachedKeyOf(service, row, matchesHash(key?.secret ?? dummyKey.secret, row?.secretHash ?? dummySecretHash))
       : await cachedKeyOfToken(service, token, row)
   if (!valid || !isValidAt(valid.validity, service.wallClock())) {
-    // Timing: every rejected caller has looked up an existing and a missing key, in either order.
+    // To prevent timing attacks, each rejection includes lookups of one existing and one missing key, in either order.
     await apiKeyById(service.db, { id: row ? dummyKey.id : (latestValidKeyIds.get(service.db) ?? dummyKey.id) })
     throw new DomainError('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
@@ -119,7 +119,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token issued in the future comes from a fast clock and would outlive its limit.
+  // A token from the future was issued by a clock that was ahead, and would outlive its limit.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -134,7 +134,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Records the use of a key at `usedAt` (milliseconds since 1970), unless one within the same minute is recorded. */
+/** Records the use of a key at `usedAt` (milliseconds since 1970), unless a use within one minute of it is recorded. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -146,20 +146,23 @@ export const recordKeyUse = defineInternalOperation(
 /** Valid credentials, cached until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
-  /** By the hash of the whole credential. */
+  /** Cached keys by the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential itself, which saves the hash; cleared every second. Leaks no timing, because V8 seeds its string
-   * hashes per process.
+   * Cached keys by the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8
+   * seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
-/** Returns the current cache; `null` if the engine has no table versions: another process may have revoked a key. */
+/**
+ * Returns the current cache; `null` if the engine has no table versions, because another process may have revoked a
+ * key.
+ */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Neither version decreases.
+  // Neither version ever decreases, so their sum identifies both.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -173,7 +176,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The latest valid key, used to look up an existing row for rejected callers. */
+/** The latest valid key, used for the lookup of rejected callers. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -181,10 +184,10 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A use recorded by a fast clock may lie far ahead: it does not count as within the same minute.
+  // A use in the future was recorded by a clock that was ahead, and does not prevent an update.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // Not awaited: a request must not fail or slow down because the use can't be stored.
+  // Not awaited: a request must not fail or wait if the use can't be stored.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 

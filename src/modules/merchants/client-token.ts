@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** Signs a JWT (RFC 7519) whose `kid` is the API key. */
+/** Signs a JWT (RFC 7519) whose `kid` is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -38,7 +38,7 @@ export function signClientToken(
     .sign(signingSecret(secrets, key))
 }
 
-/** Tells tokens from API keys, which contain no dots. */
+/** Whether a credential is a token; API keys contain no dots. */
 export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
@@ -53,7 +53,7 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Caches verified signatures: verifying one costs more than the rest of a small request. */
+/** Caches verified signatures, because verifying one costs more than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
@@ -72,10 +72,9 @@ export async function verifyClientToken(secrets: Secrets, key: SigningKey, token
 
 async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   try {
-    // The caller checks the expiry at each use, because results are cached.
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // After verification, so that a non-canonical signature takes as long as a wrong one.
+    // Checked last, so that a non-canonical signature takes as long as a wrong one.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
@@ -83,8 +82,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Rejects other spellings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
- * Header and payload are signed as spelled.
+ * Rejects other encodings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
+ * Header and payload are signed as encoded text, so they need no check.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -100,8 +99,8 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * Derives the signing secret from the stored hash of the API key, so that no table is needed and revoking the key ends
- * its tokens; and from SECRETS_KEY, if set, so that the key's holder alone can't forge tokens.
+ * Derives the signing secret from the stored hash of the API key, so that tokens need no table and end with the key;
+ * and from SECRETS_KEY, if set, so that the key's holder can't forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

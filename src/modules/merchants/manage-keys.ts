@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** Unrestricted live keys of a merchant: two, so that keys can be rotated. */
+/** A merchant may have two live keys without scopes, so that keys can be rotated. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * Creates a further API key, which is returned only here.
+ * Creates another API key. The key is returned only here.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -63,8 +63,7 @@ export async function createKey(
 }
 
 /**
- * Creates a new unrestricted key, keeps the latest one, and revokes older ones: callers migrate while both work. Keys
- * with scopes stay.
+ * Creates a key without scopes, keeps the latest such key so that callers can migrate, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

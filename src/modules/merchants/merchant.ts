@@ -6,7 +6,6 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { clockOfMerchant, lockMerchantById, merchantById } from './repository.ts'
 
-/** Deposit addresses are derived from `evmExtendedPublicKey` and `tronExtendedPublicKey`. */
 export type Merchant = RowOf<'merchants'>
 
 /** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id */
@@ -33,9 +32,9 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** Creates a context for work that the service does itself for a merchant, with the merchant's clock. */
+/** Creates a context for background work, with the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Only the sandbox moves clocks.
+  // Clocks move only in the sandbox.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

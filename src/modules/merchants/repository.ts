@@ -45,14 +45,14 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** The keys among `ids` that are not revoked, of any merchant: their callers were authenticated. */
+/** Returns the keys of any merchant that are not revoked. Their callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
   ),
 )
 
-/** Finds a key by its id, with the offset of its merchant's clock. The key determines the merchant. */
+/** Includes the offset of the merchant's clock. The key determines the merchant. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
     selectFrom('apiKeys')
@@ -63,7 +63,7 @@ export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   ),
 )
 
-/** The offset of a merchant's clock; `null` if it was never moved. */
+/** Returns `null` if the clock was never moved. */
 export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
   selectFrom('merchantClocks').select('aheadMs').where('id', '=', p.id),
 )
@@ -78,7 +78,7 @@ export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Revokes a live key of any merchant: operators name keys by id alone. */
+/** Searches all merchants, because operators identify keys by id alone. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')
@@ -91,7 +91,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** Records a use unless one between `before` and `after` is recorded. A later one was recorded by a fast clock. */
+/** Skips a use if one between `before` and `after` is recorded. A later use was recorded by a clock that was ahead. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })

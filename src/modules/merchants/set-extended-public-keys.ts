@@ -18,7 +18,8 @@ export const SetExtendedPublicKeysInput = z.object({
 })
 
 /**
- * Sets the account-level public keys from which the merchant's deposit addresses are derived. An absent key stays.
+ * Sets the account-level public keys from which the merchant's deposit addresses are derived. An absent key keeps its
+ * value.
  *
  * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
@@ -52,8 +53,8 @@ function keepEquivalentKey(stored: string | null, requested: string | null): str
 }
 
 /**
- * Rejects a key of another merchant: both would get the same addresses, and a deposit could not be attributed. Compares
- * only what addresses derive from, because exports of one key differ in their metadata.
+ * Rejects a key of another merchant, because both would get the same addresses. Compares only the parts from which
+ * addresses derive, because exports of the same key differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,

@@ -5,7 +5,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, createBase58check } from '@scure/base'
 
 /**
- * Encodes a secp256k1 public key as an EIP-55 address, the same on every EVM network.
+ * Encodes a secp256k1 public key as an EIP-55 address, which is the same on every EVM network.
  *
  * @param publicKey SEC1 bytes, compressed (33) or not (65)
  */
@@ -14,8 +14,8 @@ export function encodeEvmAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * Returns what is wrong with an EVM address, or null. An address in one case carries no checksum (EIP-55), so only its
- * form is checked.
+ * Returns what is wrong with an EVM address, or null. An address without mixed case has no checksum (EIP-55), so only
+ * its format is checked.
  */
 export function evmAddressError(address: string): string | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
@@ -26,13 +26,13 @@ export function evmAddressError(address: string): string | null {
   return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
 }
 
-/** Returns the 20 bytes of a key's account, which Tron shares with EVM: the end of the Keccak-256 hash of its point. */
+/** Returns the 20 bytes of an account on Tron or an EVM network: the end of the Keccak-256 hash of the key's point. */
 function accountBytes(publicKey: Uint8Array): Uint8Array {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
   return keccak_256(point).subarray(-20)
 }
 
-/** Capitalizes each letter whose digit in the hash is 8 or more. */
+/** Capitalizes each letter at whose position the hash has a digit of 8 or more (EIP-55). */
 function withChecksum(digits: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
   return digits.replace(/[a-f]/g, (letter, index: number) =>
@@ -63,7 +63,6 @@ export function tronAddressError(address: string): string | null {
 
 const versionByte = 0x41
 
-/** Encodes an ed25519 public key as a Solana address. */
 export function encodeSolanaAddress(publicKey: Uint8Array): string {
   return base58.encode(publicKey)
 }
@@ -71,8 +70,8 @@ export function encodeSolanaAddress(publicKey: Uint8Array): string {
 /**
  * Returns what is wrong with a Solana address, or null.
  *
- * Bytes off the ed25519 curve pass: program-derived addresses (multisig vaults, escrows) lie off it and do receive
- * tokens. The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
+ * Accepts bytes off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do receive tokens.
+ * The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
  */
 export function solanaAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'

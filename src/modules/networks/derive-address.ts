@@ -7,8 +7,7 @@ import type { AddressFamily } from './network.ts'
 
 /**
  * Derives the receiving address `index` of an account's extended public key: child `0/index`, BIP-44's external chain.
- *
- * Not for Solana, because ed25519 wallets derive with private keys only (SLIP-0010).
+ * Does not support Solana, whose keys derive from private keys only (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
@@ -33,7 +32,6 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 
 /**
  * Returns the parts of an extended public key that determine its addresses: public key and chain code (BIP-32).
- * Version, depth, parent fingerprint and child number don't.
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -46,11 +44,11 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 /**
  * Parses an account-level extended public key, as a wallet exports it for `m/44'/<coin>'/<account>'`.
  *
- * Other levels (depth other than 3, or not hardened) are rejected: the merchant's wallet would never look at the
+ * Rejects other levels (depth other than 3, or not hardened), because the merchant's wallet would never scan the
  * addresses below them, and money sent there would seem lost.
  *
- * @throws Error, the first that applies: a private key (which no message repeats), not an extended key, wrong checksum,
- *   wrong version, wrong level, not a point on the curve
+ * @throws Error, the first that applies: a private key (which no message contains), not an extended key, wrong
+ *   checksum, wrong version, wrong level, not a point on the curve
  */
 export function parseExtendedPublicKey(text: string): HDKey {
   if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)
@@ -83,18 +81,15 @@ function accountNode(text: string, bytes: Uint8Array): HDKey {
 }
 
 const privateKeyMessage =
-  'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key,' +
+  'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key, ' +
   'and move the funds of a key that was disclosed.'
 
-/**
- * Cached, because parsing a key (decompressing its point) and its first derivation cost as much as deriving the
- * address.
- */
+/** The result is cached, because parsing a key and its first derivation cost as much as deriving the address. */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** Caches nodes in an LRU cache, because in live mode every merchant has its own keys. */
+/** Uses an LRU cache, because in live mode every merchant has its own keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

@@ -4,10 +4,11 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns what is wrong with the form of an address on `network`, as a predicate, or null (ruling 23).
+ * Returns an error if an address does not have the format of `network`, or null (ruling 23). The error is a text that
+ * follows the field's name.
  *
- * Accepts the contract's samples: some of their EVM addresses have non-hexadecimal letters, and one lacks a digit.
- * Checksums are not verified.
+ * Accepts the contract's samples, although some of their EVM addresses have non-hexadecimal letters, and one lacks a
+ * digit. Does not verify checksums.
  */
 export function addressFormatError(network: Network, address: string): string | null {
   const { matches, description } = addressFormats[addressFamily(network)]
@@ -27,7 +28,7 @@ export function transactionHashFormat(network: Network): string {
   return transactionHashFormats[addressFamily(network)].description
 }
 
-/** Normalizes a transaction hash, so that two spellings count as one; `null` if it is malformed. */
+/** Normalizes a transaction hash, so that all its spellings are equal; `null` if it is malformed. */
 export function parseTransactionHash(network: Network, text: string): string | null {
   return transactionHashFormats[addressFamily(network)].parse(text)
 }
@@ -43,7 +44,7 @@ const transactionHashFormats: Record<AddressFamily, TransactionHashFormat> = {
     description: '64 hexadecimal digits',
     parse: (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
   },
-  // The first signature of the transaction is its id. Checks the length first, as for addresses.
+  // A transaction's first signature is its id.
   solana: {
     description: '64 bytes in base58',
     parse: (text) => (isBase58(text) && text.length <= 88 && base58.decode(text).length === 64 ? text : null),

@@ -1,5 +1,5 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
-/** Spelled as in the contract (ruling 25). */
+/** The networks, spelled as in the contract (ruling 25). */
 export const networks = defineEnum({
   erc20: 'Ethereum (ERC-20 tokens).',
   polygon: 'Polygon. Its addresses are those of Ethereum.',
@@ -10,7 +10,7 @@ export const networks = defineEnum({
 
 export type Network = (typeof networks)[number]
 
-/** Networks of one family share keys, encoding and therefore addresses. */
+/** Networks of one family share keys and encoding, and so have the same addresses. */
 const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 export type AddressFamily = (typeof addressFamilies)[number]
@@ -62,14 +62,14 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The documented spellings: of requests, of asset codes, and capitals. Any other case is accepted too. */
+/** The documented spellings: as in requests, as in asset codes, and in capitals. Any other case is accepted too. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),
   ...networks.map((network) => network.toUpperCase()),
 ]
 
-/** Normalizes a network in any case; returns anything else unchanged (ruling 25). */
+/** Normalizes the case of a network; returns any other value unchanged (ruling 25). */
 export function normalizeNetwork<Value>(value: Value): Value | Network {
   return typeof value === 'string' ? (networks.find((network) => network === value.toLowerCase()) ?? value) : value
 }

@@ -9,9 +9,8 @@ import type { AddressFamily } from './network.ts'
 
 /**
  * The sandbox's extended public keys: `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools
- * ("test" eleven times, then "junk").
- *
- * Their private keys are public, so anyone can spend what is sent here: live mode must reject them.
+ * ("test" eleven times, then "junk"). Their private keys are public, so anyone can spend money sent to their addresses:
+ * live mode must reject these keys.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
@@ -19,8 +18,8 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
- * Derives the sandbox address `index` of one merchant. On EVM networks and Tron it is below chain `1` of the sandbox's
- * key, which is otherwise unused, and then below two 31-bit parts of the merchant's hash.
+ * Derives the sandbox address `index` of one merchant. On EVM networks and Tron it is below the otherwise unused chain
+ * `1` of the sandbox's key, and then below two 31-bit parts of a hash of the merchant's id.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
@@ -36,9 +35,9 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 /**
  * Derives the sandbox's Solana address `index`, which is on the curve and unique to the index.
  *
- * Wallets derive ed25519 keys from private keys only (SLIP-0010), which is why live mode takes Solana addresses from an
- * imported pool. The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`.
- * The holder of the mnemonic knows the private scalar of each sum.
+ * ed25519 keys derive from private keys only (SLIP-0010), so live mode takes Solana addresses from an imported pool.
+ * The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of
+ * the mnemonic can compute the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))
@@ -52,5 +51,5 @@ function solanaAddressFromSeed(name: string): string {
 const { Point } = ed25519
 const { Fn } = Point
 
-/** The public key of `m/44'/501'/0'/0'`: the first account of the same mnemonic in Solana wallets. */
+/** The public key of `m/44'/501'/0'/0'`: the first account of the sandbox's mnemonic in Solana wallets. */
 const sandboxSolanaBase = Point.fromBytes(base58.decode('oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96'))

@@ -11,8 +11,8 @@ import type { Payout } from '../payouts/payout.ts'
 import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
 
 /**
- * Finds payouts of all merchants by id, transaction id (which customers see), reference id (which banks see) or idempotency key.
- * Nearly always it is one or none.
+ * Finds payouts by id, transaction id (which customers see), reference id (which banks see) or idempotency key. Several
+ * payouts rarely match.
  */
 export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
   const trimmedName = name.trim()
@@ -33,9 +33,9 @@ export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): 
 }
 
 /**
- * Finds a payout by any of its names, and creates a context of its merchant.
+ * Finds a payout as `searchPayouts` does, and creates a context for its merchant.
  *
- * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the candidates if several payouts have the name
+ * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the candidates if several payouts match
  */
 export async function findPayoutAcrossMerchants(
   service: Service,

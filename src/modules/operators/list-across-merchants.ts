@@ -1,7 +1,6 @@
 import { invalidInput } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import type { Slice } from '../../lists/slice.ts'
+import type { Slice, SliceableList } from '../../lists/slice.ts'
 import { defaultSliceSize } from '../../lists/slice.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
@@ -13,12 +12,7 @@ type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?:
 
 /** A list that each merchant has, with a filter. */
 type FilteredMerchantList<Item, Input> = {
-  readonly list: {
-    readonly slice: (
-      context: Context,
-      input: Input & MerchantSliceArgs & CreatedBeforeFilter,
-    ) => MaybePromise<Slice<Item>>
-  }
+  readonly list: SliceableList<Context, Input & MerchantSliceArgs & CreatedBeforeFilter, Item>
   readonly filter: Input & CreatedBeforeFilter
 }
 
@@ -59,7 +53,7 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** A position in the merged list; the id breaks ties of the time. */
+/** A position in the merged list. The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
@@ -72,10 +66,10 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
     ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
   }
   const firstSlice = await list.slice(context, { ...input, first })
-  // After a position, `firstSlice` counts only the rows after it, so another slice has the total.
+  // After a position, `firstSlice` counts only the rows after that position, so the total comes from another slice.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
-    readItems(firstSlice, (after) => list.slice(context, { ...input, first, after })),
+    readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
     position,
   )
   const next = async () => (await rows.next()).value ?? null
@@ -84,7 +78,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
 
 async function* readItems<Item extends MerchantListRow>(
   firstSlice: Slice<Item>,
-  read: (after: string) => MaybePromise<Slice<Item>>,
+  read: (after: string) => Promise<Slice<Item>>,
 ): AsyncGenerator<Item, undefined> {
   for (let slice = firstSlice; ; ) {
     yield* slice.items
@@ -111,7 +105,7 @@ async function* rowsAfter<Item extends MerchantListRow>(
   yield* sameTime.toSorted(compareRows)
 }
 
-/** Newest first; `null` last. */
+/** Compares rows to sort them newest first, with `null` last. */
 function compareRows(a: RowPosition | null, b: RowPosition | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1
@@ -129,7 +123,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** An exclusive upper bound that still includes the rows of the position's own time. */
+/** Returns an exclusive upper bound that includes the rows with the position's time. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

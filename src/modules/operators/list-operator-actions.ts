@@ -7,7 +7,6 @@ import { operatorActionByForm, operatorActionsBefore, operatorActionsOfSubject }
 
 const pageSize = 20
 
-/** After every id. */
 const maxActionId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const ListOperatorActionsInput = z.object({
@@ -16,7 +15,7 @@ const ListOperatorActionsInput = z.object({
   limit: limit(pageSize),
 })
 
-/** `next` is the value of `before` for the next page, `null` on the last. */
+/** `next` is the value of `before` for the next page, `null` on the last page. */
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
@@ -38,7 +37,7 @@ export async function listOperatorActions(
   return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** The action of a console form; `null` if the form was never submitted, or was rejected. */
+/** Returns `null` if the form was never submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

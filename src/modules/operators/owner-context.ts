@@ -11,9 +11,9 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * Creates a context of the merchant that has a deposit with a reference, with the merchant's clock.
+ * Creates a context for the merchant that has the deposit with this reference, with the merchant's clock.
  *
- * @param merchant its id, required if several merchants have such a deposit
+ * @param merchant the merchant's id, required if several merchants have such a deposit
  * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if there are several
  */
 export async function createDepositOwnerContext(
@@ -43,7 +43,7 @@ const ownerFinders = {
 } as const
 
 /**
- * Creates a context of the merchant that owns an object, for an operator who names only the object.
+ * Creates a context for the merchant that owns an object.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

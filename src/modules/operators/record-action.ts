@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown if the same form was submitted before: the action does not run again. */
+/** Thrown if the same form was submitted before. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -15,13 +15,13 @@ export class AlreadyDoneError extends DomainError {
 }
 
 /**
- * Runs an operator's action and records it in the audit log, in the same transaction: neither is stored without the other, and
- * a rejected operation leaves no record.
+ * Runs an operator's action and records it in the audit log, in the same transaction. Neither is stored without the
+ * other, and a rejected operation leaves no record.
  *
- * @param action `formId` makes the action of a console form idempotent; `null` for a command. `subject` is the id of the object,
- *   or a function that returns it from the result of the transaction
+ * @param action `formId` makes the action of a console form idempotent; `null` for a command. `subject` is the id of
+ *   the object, or a function that returns it from the result of the transaction
  * @param run runs the operation on the given service; must write at least once
- * @throws AlreadyDoneError; else what `run` throws
+ * @throws AlreadyDoneError, or the error of `run`
  */
 export async function recordAction<Result>(
   service: Service,
@@ -54,7 +54,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** A service for actions that only read: a write is a bug and throws. */
+/** Returns a service for read-only actions. A write throws, because it is a bug. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)
@@ -68,10 +68,9 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * An entry of the operators' audit log: `action` is the name of the command, `subject` the id of the object, and `details` has the
- * other arguments, never a secret.
+ * An entry of the operator log: `action` is the name of the command, `subject` the id of the object, and `details` has
+ * the other arguments, never a secret.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** The machine's user, and the session. */
 export type Operator = Pick<OperatorAction, 'operator' | 'session'>

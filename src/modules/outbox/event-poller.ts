@@ -8,20 +8,19 @@ export const eventBatchSize = 500
 
 /**
  * Limits polling to a tenth of the time, however many merchants are subscribed. The pause is capped, so that one slow
- * poll (a stalled machine or database) does not delay later events. A failed poll is retried after `pauseAfterErrorMs`.
+ * poll does not delay later events.
  */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
 
 type MerchantListeners = {
-  /** The sequence of the merchant's latest event as of the last poll. */
+  /** The latest sequence as of the last poll. */
   latest: number
   readonly loaded: Promise<void>
   readonly listeners: Set<() => void>
 }
 
-/** The subscriptions of this process on one database. */
 type EventPoller = {
   readonly merchants: Map<string, MerchantListeners>
   stop: () => void
@@ -31,7 +30,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// Keyed by `watch`, which the copies of a database for single requests share.
+// Keyed by `watch`, which the per-request copies of a database share.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -43,14 +42,14 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` returns the latest known sequence without a query, and throws the error of the last poll if it failed, so
- * that no subscriber waits in silence.
+ * `latest` returns the latest known sequence without a query. If the last poll failed, it throws that error, so that no
+ * subscriber waits without noticing.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
 /**
- * Calls `listener` whenever a merchant has a later event. All subscribers of a process share one poll, which runs only
- * after a commit.
+ * Calls `listener` whenever a merchant has a new event. All subscribers of a process share one poll, which runs after
+ * commits.
  */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
@@ -124,8 +123,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after` only
- * events committed after this function has resolved.
+ * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after`,
+ * streams only new events.
  *
  * @param signal ends the stream, even before it is read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

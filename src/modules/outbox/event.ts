@@ -64,8 +64,8 @@ const sequenceDigits = 10
 export const maxEventSequence = 2 ** 31 - 1
 
 /**
- * Computes the id of an event: `evt_` and a UUIDv7 of its time, the end of the merchant's id, and its sequence in
- * hexadecimal at the end. Not stored.
+ * Computes the id of an event, which is not stored: `evt_` and a UUIDv7 of its time, the end of the merchant's id, and
+ * its sequence.
  */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
@@ -77,8 +77,8 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
 }
 
 /**
- * Returns the sequence in an event id; `null` for a malformed id. The caller compares the rest with `eventId` of the
- * event.
+ * Returns the sequence in an event id; `null` for a malformed id. The caller must compare the whole id with that of the
+ * found event.
  */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
@@ -87,7 +87,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** Parses a list of event types into their declared order without duplicates; empty for all. */
+/** Returns event types in their declared order without duplicates; an empty list means all. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

@@ -8,10 +8,10 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
-/** Sequences scanned per query for the events of one customer, which may have none there. */
+/** How many sequences a query scans for one customer's events. */
 const customerScanLimit = 500
 
-/** Sequences that the database scans per query for the events of some types. */
+/** How many sequences a query scans for events of some types. */
 const typeScanLimit = 10_000
 
 /** `latest` is a known lower bound of the latest sequence. */
@@ -21,8 +21,8 @@ type EventSliceRequest = { readonly after: number; readonly limit: number; reado
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * Reads the next events that the caller may see, at most `limit`. With customer scope only the next `customerScanLimit`
- * sequences are scanned: the customer's next event may be a million sequences away, and no query may run that long.
+ * Reads the next events that the caller may see. With customer scope, it scans only the next `customerScanLimit`
+ * sequences, because the customer's next event may be a million sequences away.
  */
 export async function readEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -37,14 +37,13 @@ export async function readEvents(
   const latest = knownLatest ?? (await latestEventSequence(context))
   const through = Math.max(after, Math.min(after + customerScanLimit, latest))
   const events = through > after ? await eventsWithin(db, { merchantId, after, through }) : []
-  // Yields to the event loop between scans.
   await new Promise((resolve) => setImmediate(resolve))
   return { events, through, isLast: through >= latest }
 }
 
 /**
- * Reads the merchant's next events of some types. Filtering in the database takes a tenth of the time of reading the
- * rows. The scan is bounded, because the next match may be a million sequences away.
+ * Reads the merchant's next events of some types. Filtering in the database is ten times as fast as reading all rows.
+ * The scan is bounded, because the next match may be a million sequences away.
  */
 export async function readEventsOfTypes(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -59,16 +58,16 @@ export async function readEventsOfTypes(
 
 type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
-/** Returns the sequence of the merchant's latest event; 0 before the first. */
+/** Returns 0 if there is no event. */
 export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }
 
 /**
- * Rejects a cursor beyond the latest event. Its reader would wait for and skip the events in between: the database was
- * restored from a backup, or it is another one.
+ * Rejects a cursor beyond the latest event. Such a cursor comes from another database, or from before a restore from a
+ * backup. With it, a reader would skip all events up to the cursor.
  *
- * @param latest a known lower bound, which may save the query; another process may already have committed a later event
+ * @param latest a known lower bound, which can save the query
  * @returns `after`
  * @throws DomainError INVALID_INPUT
  */

@@ -1,41 +1,39 @@
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Tx } from '../../database/query.ts'
 import type { EventType } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * An event to record. `version` numbers the events of an object that has a known few; `data` is the current row of an
- * object that may change at any time. `at` is the time in the object's own row.
+ * An event to record. `version` is the number of the event, for an object with a fixed set of events. `data` is the row
+ * of an object that can change at any time. `at` is the time in the object's own row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** The events that a transaction records for one merchant, as a linked list from the latest. */
+/** A transaction's events of one merchant, as a linked list from the latest. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** Prefix of the deferred values that hold events; the merchant's id follows. */
+/** The prefix of deferred values that hold events. The merchant's id follows. */
 const deferredEventsPrefix = 'events '
 
-/** Returns the event of a deferred write, for metrics; `null` if it is none. */
+/** Returns the event of a deferred write, for metrics; `null` for any other deferred write. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
- * Records an event in the outbox of the transaction, so that the event and its change commit together.
- *
- * Events are inserted together just before COMMIT: their sequence is gapless and in commit order, and
- * the row of the merchant's sequence is locked last and briefly.
+ * Records an event in the outbox of the transaction, so that the event and its change commit together. Events are
+ * inserted just before COMMIT, so their sequence is gapless and in commit order, and the row of the merchant's sequence
+ * is locked last and briefly.
  */
-export function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): MaybePromise<unknown> {
-  return tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {
+export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
+  await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {
     read: () => null,
     next: (previous) => ({ event, previous, count: (previous?.count ?? 0) + 1 }),
     store: (tx, latest) => latest && storeEvents(tx, merchantId, latest),

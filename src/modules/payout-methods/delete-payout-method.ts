@@ -13,12 +13,12 @@ import { lockOwnedPayoutMethod } from './update-bank-payout-method.ts'
 
 const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
-/** The provider's sentence, without a full stop (ruling 100). */
+/** The original provider's message, without a full stop (ruling 100). */
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
- * Permanently deletes a payout method of either type (contract 4.7), also of a closed customer (ruling 35). Payouts keep its
- * details.
+ * Permanently deletes a payout method of either type (contract 4.7), even of a closed customer (ruling 35). Payouts
+ * keep its details.
  *
  * @returns the deleted method
  */

@@ -7,7 +7,7 @@ import { listedColumns, payoutMethodTypes } from './payout-method.ts'
 
 const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLECOIN: 'WALLET' }
 
-/** Payout methods of the merchant and its customers, both types. */
+/** The payout methods of the merchant and its customers, of both types. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
   noun: 'Payout method',
@@ -34,7 +34,7 @@ export const payoutMethods = defineList({
   toConditions: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
-    // A currency implies the type, so together they match all of the currency or nothing.
+    // A currency implies the type, so a filter by another type matches nothing.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
     const implied = asset && typeOfAsset[asset.assetType]
     return implied === type ? { ownerId, currency, ...omitNulls(others) } : null

@@ -3,14 +3,13 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** Fields that a form does not ask for: it is for one type, one currency and one owner. */
+/** Fields that a form does not show, because it is for one type, one currency and one owner. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
-/** Form fields, by their names in the input of the operations. */
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
 export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, PresetField>
 
-/** The label of a form field, and the description that forms and both APIs share. */
+/** The description is shared by forms and both APIs. */
 export type FieldText = { readonly label: string; readonly description: string }
 
 export const bankFieldTexts: Record<BankField, FieldText> = {
@@ -39,7 +38,7 @@ function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, Fiel
   return Object.fromEntries(descriptions)
 }
 
-/** Valid examples for an account in `currency`; fields with a national format have one for NGN and ZAR only. */
+/** Fields with a national format have an example for NGN and ZAR only. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
   return {
     ...commonExamples,
@@ -74,7 +73,6 @@ const examplesByCurrency = { NGN: nigerianExamples, ZAR: southAfricanExamples } 
   object
 >
 
-/** Valid examples for an address on `network`. */
 export function walletExamples(network: Network): Readonly<Record<WalletField, string>> {
   return { walletAddress: exampleAddresses[addressFamily(network)], network, label: 'Treasury' }
 }

@@ -16,36 +16,34 @@ import { bankExamples, bankFieldTexts, walletExamples, walletFieldTexts } from '
 
 export const PayoutMethodRequirementsInput = z.object({ currency: text(), country: optional(oneOf(bankCountries)) })
 
-/** A form field: its texts, and what the operation accepts. */
 export type FieldRequirement = FieldText & {
-  /** The name in the input of the operation. */
   readonly name: string
   readonly isRequired: boolean
-  /** In code points of the trimmed text in NFC; `null` if `allowedValues` lists all values. */
+  /** The maximum length in code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
-  /** A regular expression, for the flag `u` or `v`, that accepts what the operation accepts, of any length. */
+  /** A regular expression (with the flag `u` or `v`) for the accepted values, regardless of their length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
-  /** The checks that the operation runs; a failed one rejects nothing (ruling 23). */
+  /** A failed check does not reject the value (ruling 23). */
   readonly checks: readonly CheckCode[]
   readonly example: string | null
 }
 
-/** The form fields for a payout method in a currency, in the order of the operation's input. */
+/** The fields are in the order of the operation's input. */
 export type PayoutMethodRequirements = {
   readonly currency: string
-  /** The country of the currency's banks; `null` for a stablecoin, and for a currency that the contract does not name. */
+  /** `null` for a stablecoin, and for a currency that the contract does not mention. */
   readonly country: string | null
   readonly type: PayoutMethodType
   readonly fields: readonly FieldRequirement[]
 }
 
 /**
- * Returns the form fields of a payout method: a bank account for fiat, a crypto address for a stablecoin. They derive from
- * the input schemas of the operations and from the checks, so they cannot differ from them.
+ * Returns the form fields of a payout method: a bank account for fiat, a crypto address for a stablecoin. They derive
+ * from the operations' input schemas and checks, so they cannot contradict them.
  *
- * @param input `country` of the bank; optional, as the currency implies it
- * @throws DomainError INVALID_INPUT, also when currency and country do not agree
+ * @param input `country` of the bank; optional, because the currency implies it
+ * @throws DomainError INVALID_INPUT, also if currency and country do not match
  */
 export async function getPayoutMethodRequirements(
   { db }: Service,
@@ -94,7 +92,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Results for any value of each checked field: only their fields and codes matter. */
+  /** Of these results, only fields and codes are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

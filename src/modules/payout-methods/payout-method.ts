@@ -35,7 +35,7 @@ export const listedColumns = [
 ]
 type ListedColumn = (typeof listedColumns)[number]
 
-/** A method in a list, without `checks`: reading them would make a page half as slow again. */
+/** Omits `checks`, which would make reading a page take half as long again. */
 export type ListedPayoutMethod = {
   BANK: ListedMethod<BankPayoutMethod>
   WALLET: ListedMethod<WalletPayoutMethod>
@@ -43,12 +43,12 @@ export type ListedPayoutMethod = {
 
 export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
-/** Narrows a row by its type; a CHECK constraint of the table guarantees the columns of each type. */
+/** A CHECK constraint of the table guarantees the columns of each type. */
 export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }
 
-/** The country of a currency's banks, for the currencies of the contract (ruling 39). */
+/** The country of the banks of each currency in the contract (ruling 39). */
 export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
 
 export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({
@@ -57,7 +57,7 @@ export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof 
 })
 export type BankCountry = (typeof bankCountries)[number]
 
-/** Returns `null` for a currency that the contract does not name. */
+/** Returns `null` for a currency that the contract does not mention. */
 export function bankCountryOf(currency: string): BankCountry | null {
   return Object.hasOwn(countryOfCurrency, currency)
     ? countryOfCurrency[currency as keyof typeof countryOfCurrency]

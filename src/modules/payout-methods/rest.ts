@@ -35,7 +35,7 @@ const idFields = {
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
-/** The provider's sentences, which begin with the owner (ruling 100). */
+/** Creates the original provider's messages, which begin with the kind of owner (ruling 100). */
 const ownerMessage = (predicate: string) =>
   member(
     ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${predicate}`,

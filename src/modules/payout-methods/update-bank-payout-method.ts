@@ -28,7 +28,8 @@ const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Changes the sent fields of a bank account (contract 4.5, ruling 26). A crypto address is not found.
+ * Changes the fields of a bank account that the request contains (contract 4.5, ruling 26). Does not find crypto
+ * addresses.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -76,8 +77,8 @@ export const updateBankPayoutMethod = defineOperation(
 )
 
 /**
- * Locks the method that a request changes, or returns `null`. The request names the customer of a customer's method and none
- * for the merchant's, so that a wrong `customerId` never acts on another owner's method (ruling 27).
+ * Locks the method that a request changes; `null` if there is none. `customerId` must be that of the method, or `null`
+ * for the merchant's, so that a request never acts on another owner's method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

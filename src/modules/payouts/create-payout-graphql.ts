@@ -70,7 +70,7 @@ const QuoteRecipientInput = inputType(
   { isOneOf: true },
 )
 
-/** Fields of payouts and quotes; `verb` is what the wallet does. */
+/** Declares the fields of payouts and quotes. `verb` says what the wallet does, such as `pays`. */
 const payoutTermFields = (verb: string) => ({
   customerId: optionalId(
     'Customer',
@@ -98,7 +98,7 @@ type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 /** Converts the nested recipient to the flat input of the operation. */
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
-  // The operation would expect a bank account instead, and report fields that this input does not have.
+  // Without this check, the operation would expect a bank account and report fields that this input does not have.
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
   }

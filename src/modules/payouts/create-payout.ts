@@ -1,5 +1,4 @@
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { allOrFirstError, mapMaybe } from '../../core/maybe-promise.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { Tx } from '../../database/query.ts'
 import type { NewRowFields } from '../../lists/sequence.ts'
@@ -24,7 +23,7 @@ import { withChecksum } from './payout-checksum.ts'
 import type { PayoutRequest } from './payout-input.ts'
 import { CreatePayoutInput, parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
-import { findPayingWallet, payerOf, quoteWithParties } from './quote.ts'
+import { findPayingWallet, payerOf, quoteRecipient } from './quote.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
@@ -53,11 +52,17 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
+      // PostgreSQL pipelines the queries of all four.
       const payer = lockActiveCustomer(tx, context, request.customerId)
-      const recipient = findRecipient(tx, context, request)
-      const priced = quoteWithParties(tx, context, request, { payer, recipient })
-      const [price, routes] = await allOrFirstError([priced, cachedRailRoutes(tx, {})])
-      return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
+      const pendingRecipient = findRecipient(tx, context, request)
+      const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
+      const [, recipient, price, routes] = await allOrFirstError([
+        payer,
+        pendingRecipient,
+        pendingPrice,
+        cachedRailRoutes(tx, {}),
+      ])
+      return recordPayout(tx, context, { request, recipient, routes, price, idempotency })
     })
   },
 )
@@ -86,29 +91,20 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
 }
 
 /**
- * Debits the first wallet with sufficient funds. The reason for a failure is determined only after it.
+ * Debits the first wallet with sufficient funds. If there is none, determines the reason.
  *
  * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-function debitPayingWallet(
+async function debitPayingWallet(
   tx: Tx,
   context: Context,
   request: PayoutRequest,
   { total }: Quote,
-): MaybePromise<WalletEntry> {
+): Promise<WalletEntry> {
   const payer = payerOf(context, request)
-  return mapMaybe(
-    debitPayer(tx, context, { ...payer, amount: total }),
-    (entry) => entry ?? throwDebitError(tx, context, { ...payer, total }),
-  )
-}
-
-async function throwDebitError(
-  tx: Tx,
-  context: Context,
-  payer: Parameters<typeof findPayingWallet>[2],
-): Promise<never> {
-  await findPayingWallet(tx, context, payer)
+  const entry = await debitPayer(tx, context, { ...payer, amount: total })
+  if (entry) return entry
+  await findPayingWallet(tx, context, { ...payer, total })
   throw new ConflictError('another payout spent the money, and a credit arrived before the balance was read again')
 }
 
@@ -116,7 +112,7 @@ function recordPayoutTransfer(
   tx: Tx,
   context: Context,
   { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
-): MaybePromise<string> {
+): Promise<string> {
   const transfer = {
     kind: 'payout',
     assetCode: request.assetCode,
@@ -134,7 +130,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Lists all fields: an object of this size built with spreads takes ten times as long. */
+/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -173,15 +169,12 @@ function newPayout(
   }
 }
 
-/** A payout's idempotency key is one of its columns, so it never expires. */
-function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout> {
+/** The idempotency key is a column of the payout, so the key never expires. */
+function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),
-    find: (tx, key) =>
-      mapMaybe(
-        payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
-        (payout) => payout && { fingerprint: payout.fingerprint, result: payoutAsCreated(payout) },
-      ),
+    find: (tx, key) => payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
+    toResult: payoutAsCreated,
     save: () => {},
   }
 }

@@ -1,6 +1,5 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { notOneOfError } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
@@ -23,12 +22,12 @@ export type Recipient = Destination & {
 }
 
 /**
- * Returns the recipient in the request, or loads the payout method that it names. The merchant may pay to methods of any of
- * its customers, but a customer only to its own.
+ * Returns the recipient in the request, or loads the payout method that it identifies. The merchant may pay to methods
+ * of any of its customers; a customer may pay only to its own methods.
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
-export function findRecipient(db: Reader, context: Context, request: PayoutRequest): MaybePromise<Recipient> {
+export async function findRecipient(db: Reader, context: Context, request: PayoutRequest): Promise<Recipient> {
   const { customerId, payoutMethodId } = request
   if (payoutMethodId !== null) return findMethodRecipient(db, context, { customerId, payoutMethodId })
   const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { hasValue, oneOf, parseInput } from '../../core/input.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Context } from '../../operations/context.ts'
 import { merchantWallTime } from '../../operations/context.ts'
@@ -57,20 +56,22 @@ export type PayoutQuote = Destination & {
  * Returns the result that `createPayout` would have at present, without side effects. It ignores the idempotency key, because
  * a quote is for a new payout.
  *
- * @param input the fields of a payout; without those of the bank account the quote is for the corridor
+ * @param input the fields of a payout; without the fields of the bank account, the quote is for the corridor
  * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
  *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount too
  *   small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()
-  // The price and `quotedAt` are of the same time.
+  // The price and `quotedAt` must refer to the same time.
   const fixedTimeContext = { ...context, wallClock: () => now }
   const { db } = context
   const request = parseQuoteRequest(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const pendingRecipient: MaybePromise<QuoteRecipient> =
-    'payoutMethodId' in request ? findRecipient(db, context, request) : { ...unnamedRecipient, ...request }
+  const pendingRecipient: Promise<QuoteRecipient> =
+    'payoutMethodId' in request
+      ? findRecipient(db, context, request)
+      : Promise.resolve({ ...unnamedRecipient, ...request })
   const { price, wallet } = await findPayoutTerms(db, fixedTimeContext, request, { payer, recipient: pendingRecipient })
   const recipient = await pendingRecipient
   return {

@@ -33,8 +33,7 @@ export type PayoutLookup = {
 }
 
 /**
- * Returns the payout that a lookup identifies. A caller that lost the response has the idempotency key, and a recipient reads the
- * transaction id from a bank statement.
+ * Returns the payout that a lookup identifies.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -80,7 +79,7 @@ async function findByAlternateId(
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
-/** Ignores case and surrounding spaces of the transaction id. */
+/** Ignores the case of the transaction id, and spaces around it. */
 export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },
@@ -91,10 +90,10 @@ export async function findPayoutByTransactionId(
   return payout?.transactionId === normalizedId ? payout : null
 }
 
-/** Longer than any request may take, and so than the time between the creation of a payout's id and its reference id. */
+/** A payout's reference id is created at most this long after its id. */
 const maxReferenceDelayMs = 60_000
 
-/** Returns the range of ids that contains the id of the payout with this reference id. */
+/** Returns a range of ids that contains the payout's id. */
 export function referenceIdRange(referenceId: string): ReferenceIdRange {
   return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }

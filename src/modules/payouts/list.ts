@@ -11,14 +11,14 @@ export const payouts = defineList({
   createdAt: 'payouts.createdAt',
   conditions: {
     customerId: { column: 'payouts.customerId', parentTable: 'customers' },
-    // A payout has no `ownerId`: the merchant's own have no customer.
+    // Payouts have no `ownerId`; those of the merchant have no customer.
     isMerchantOwned: { column: 'payouts.customerId', operator: 'is null' },
     walletId: { column: 'payouts.walletId', parentTable: 'wallets' },
     status: { column: 'payouts.status' },
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // These must list every value in the table: payouts with another are missing when a list is filtered by the other two.
+  // Each list must be complete: filters by the other two columns omit payouts with a value that is missing here.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

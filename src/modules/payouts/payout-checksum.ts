@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the order of the table, which only grows at its end. */
+/** In the column order of the table, in which new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
@@ -15,14 +15,13 @@ const immutableColumns = Object.keys(tables.payouts).filter(
 /** The number of these columns when checksums were introduced. */
 const initialColumnCount = immutableColumns.indexOf('payoutMethodId') + 1
 
-/** Adds the checksum of the immutable columns to the payout. */
 export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum: number } {
   return Object.assign(payout, { checksum: checksumOf(payout) })
 }
 
 /**
- * CRC-32 detects every single changed bit at a fifth of the cost of a hash. It protects against failing disks, not against
- * tampering with a row and its checksum.
+ * CRC-32 detects every single changed bit at a fifth of the cost of a hash. It protects against failing disks, but not
+ * against tampering with both row and checksum.
  */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
@@ -37,8 +36,8 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /**
- * Verifies the checksum of a payout. A payout from before checksums is compared with the fingerprint of its request, if that
- * had a bank account; otherwise it counts as intact.
+ * Verifies the checksum of a payout. A payout without a checksum is compared with the fingerprint of its request; if
+ * that had no bank account, the payout counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -46,7 +45,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** The requests that result in this row: `walletId` and `transferType` may have been absent. */
+/** Returns several requests, because `walletId` and `transferType` may have been absent. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

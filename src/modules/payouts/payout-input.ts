@@ -38,7 +38,7 @@ export const CreatePayoutInput = z.object({
   recipientName: optionalText(),
   recipientCurrency: optional(oneOf(recipientCurrencies)),
   recipientCountry: optional(oneOf(recipientCountries)),
-  // The contract's field list requires it and its sample omits it: absent means OTHER (ruling 40).
+  // The contract's field list requires the purpose, but its sample omits it. Absent means OTHER (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
   narration: optionalFreeText(),
   // Required for USD only, which is not payable yet (ruling 41).
@@ -55,7 +55,7 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** A field of the other kind of recipient. */
+/** A field of the other kind of recipient, parsed as `null`. */
 const omittedField = z
   .unknown()
   .optional()
@@ -92,25 +92,25 @@ export type PayoutInput = z.input<typeof CreatePayoutInput>
 /** A parsed request: either `payoutMethodId` or the six fields of a bank account are null. */
 export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof DetailedPayoutInput>
 
-/** @throws DomainError INVALID_INPUT, also for two recipients */
+/** @throws DomainError INVALID_INPUT, also if the input identifies two recipients */
 export function parsePayout(input: PayoutInput): PayoutRequest {
   if (hasValue(input.payoutMethodId)) return parseInput(MethodPayoutInput, input, methodConflictErrors(input))
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** Rejects fields of a bank account next to a payout method, which would be ignored. */
+/** Rejects fields of a bank account if a payout method is given, because they would be ignored. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** Validates `payoutMethodId` also if a bank account is given. */
+/** Validates `payoutMethodId` even if a bank account is given. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }
 
-/** Currency and country of the recipient must agree (ruling 39). */
+/** Checks that currency and country of the recipient match (ruling 39). */
 export function corridorErrors({ recipientCurrency, recipientCountry }: PayoutInput): FieldError[] {
   const corridor = corridorTo(recipientCurrency)
   const isKnownCountry = recipientCountries.some((country) => country === recipientCountry)

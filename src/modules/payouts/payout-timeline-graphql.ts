@@ -44,7 +44,7 @@ const railSource: KeyedSource<string | null> = {
   },
 }
 
-/** Loaders take strings: the columns that a timeline needs, joined. */
+/** Joins the columns that a timeline needs, because loaders take strings. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,

@@ -7,7 +7,7 @@ import type { Payout, PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
-/** States of a payout on a rail, and of one that an operator pays. */
+/** The states of a payout that a rail carries, and of one that an operator pays. */
 export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
   PROCESSING: 'The payout was created, and an operator pays it, because no rail carries it.',
   ...(Object.fromEntries(railOrderStates.map((state) => [state, enumDescription(railOrderStates, state)])) as {
@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** The limit for one payout: the first half of its steps and the latest half. */
+/** Limits the steps of a payout: half are its first ones, half its latest. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>

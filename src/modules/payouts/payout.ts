@@ -9,7 +9,7 @@ export const payoutAssetCodes = defineEnum({
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** Destinations of payouts with their local rail, which is used whatever `transferType` says (rulings 39 and 41). */
+/** The destinations of payouts with their local rail, which is used for any `transferType` (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -38,7 +38,7 @@ export const transferTypes = defineEnum({
   swift: 'An international transfer through SWIFT.',
 })
 
-/** Contract 4.8. */
+/** The purposes of contract 4.8. */
 export const paymentPurposes = defineEnum({
   CAPITAL_CONTRIBUTIONS: 'Money that an owner puts into a company.',
   CHARITABLE_CONTRIBUTIONS: 'A donation to a charity.',
@@ -82,8 +82,9 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
 /**
  * A withdrawal from a stablecoin wallet to a bank account (contract 2.5).
  *
- * `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's balance
- * (`feeDeductedFrom`); `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string of eight places.
+ * `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's balance (see
+ * `feeDeductedFrom`). `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string of eight
+ * places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
@@ -116,7 +117,7 @@ export const payoutDescriptions = {
   updatedAt: 'When the status last changed.',
 } as const
 
-/** The initial values of the only columns that change, besides `updatedAt`. */
+/** The initial values of the columns that can change, except `updatedAt`. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -129,12 +130,12 @@ export const initialPayoutState = {
 /** A settlement of a payout: the status, its time, its cause and the ledger transfer. */
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** Describes the destination in the provider's words (ruling 45). */
+/** Describes the destination in the original provider's words (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** Returns the payout as it was created, for a replay of its idempotency key. */
+/** Returns the payout as it was created, for a request that repeats its idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

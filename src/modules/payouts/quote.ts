@@ -1,7 +1,6 @@
 import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { allOrFirstError, mapMaybe } from '../../core/maybe-promise.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import { calculateFee, convertAtRate } from '../../core/money/pricing.ts'
@@ -32,8 +31,8 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The checks of payer and recipient, which may still run. Only a promise may fail. */
-type PayoutParties = { readonly payer: MaybePromise<unknown>; readonly recipient: MaybePromise<Destination> }
+/** The running checks of payer and recipient. */
+type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
@@ -49,27 +48,24 @@ export async function findPayoutTerms(
   request: PayoutTermsRequest,
   parties: PayoutParties,
 ): Promise<PayoutTerms> {
-  const price = await quoteWithParties(db, context, request, parties)
+  const { payer, recipient } = parties
+  const [, , price] = await allOrFirstError([payer, recipient, quoteRecipient(db, context, request, recipient)])
   return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, request), total: price.total }) }
 }
 
 /**
- * Prices a payout while the checks of its parties run, so that PostgreSQL pipelines all their queries.
+ * Prices a payout to a recipient that may still be loading. The caller also awaits the recipient, whose errors come first.
  *
- * @throws DomainError as `findPayoutTerms`, without the errors of the wallet
+ * @throws the errors of `quotePayout`
  */
-export function quoteWithParties(
+export async function quoteRecipient(
   db: Reader,
   context: Context,
   { assetCode, amount }: Pick<PayoutTermsRequest, 'assetCode' | 'amount'>,
-  { payer, recipient }: PayoutParties,
-): MaybePromise<Quote> {
-  const quote = ({ recipientCurrency }: Destination) =>
-    quotePayout(db, context, { assetCode, recipientCurrency, amount })
-  // Parties that are not promises have passed, so no error of theirs takes precedence over one of the price.
-  if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
-  const pricing = Promise.resolve(recipient).then(quote)
-  return mapMaybe(allOrFirstError([payer, recipient, pricing]), ([, , price]) => price)
+  recipient: Promise<Destination>,
+): Promise<Quote> {
+  const { recipientCurrency } = await recipient
+  return quotePayout(db, context, { assetCode, recipientCurrency, amount })
 }
 
 export function payerOf(
@@ -85,25 +81,23 @@ export function payerOf(
  * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee or is
  *   less than the minor unit of the recipient's currency
  */
-export function quotePayout(
+export async function quotePayout(
   db: Reader,
   context: Context,
   { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
-): MaybePromise<Quote> {
+): Promise<Quote> {
   const at = timestamp(merchantWallTime(context))
-  const inForce = allOrFirstError([
+  const [rate, fee] = await allOrFirstError([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
     feeInForce(db, { assetCode, recipientCurrency, at }),
   ])
-  return mapMaybe(inForce, ([rate, fee]) => {
-    if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-    const quote = computeQuote(amount, { rate, fee })
-    if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-    // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
-    // Rejects a payout of zero, which would only charge a fee (ruling 47).
-    if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
-    return quote
-  })
+  if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
+  const quote = computeQuote(amount, { rate, fee })
+  if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
+  // All eight places count, even for assets with six on chain, because a payout makes no transfer on chain (ruling 36).
+  // Rejects a payout of zero, which would only charge a fee (ruling 47).
+  if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
+  return quote
 }
 
 function feeNotCovered(assetCode: string, { fee }: Quote): DomainError {
@@ -129,8 +123,9 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
  * Finds the wallet that pays `total`: the requested one, or the owner's oldest active wallet in the asset with sufficient funds
  * (ruling 38).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if it can't pay in the
- *   asset, or none is requested and the owner has none; INSUFFICIENT_FUNDS about the requested wallet, or the oldest
+ * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested wallet
+ *   does not hold the asset, or if no wallet is requested and the owner has no active wallet in it; INSUFFICIENT_FUNDS
+ *   if the requested wallet, or else every candidate, has too little (the error then describes the oldest)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -147,7 +142,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** Returns the oldest with sufficient funds, or else the oldest, which the error is then about. */
+/** Returns the oldest wallet with sufficient funds, or else the oldest wallet, which the error then describes. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

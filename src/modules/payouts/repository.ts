@@ -15,10 +15,10 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Only together with the ledger transfer of the payout. */
+/** Must be called in the transaction of the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-/** Not limited to the caller's customer: the fingerprint tells whether the key is the caller's. */
+/** Searches all customers' payouts. For another customer's key, the fingerprint differs. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -32,10 +32,9 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** A reference id, and a range that contains the payout's id, which is created just before it. */
+/** A reference id, and a range that contains the payout's id. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
-/** Scans a range of the primary key, the nearest id first. */
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
   selectFrom('payouts')
     .selectAll()
@@ -67,7 +66,6 @@ export const updatePayoutStatus = statementOne(
 
 export const insertPayoutEvent = insertRow('payoutEvents')
 
-/** Settlements, oldest first for each payout. */
 export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds: readonly string[] }>) =>
   selectFrom('payoutEvents')
     .selectAll()
@@ -79,5 +77,5 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
-/** For an operator who has only the payout's id. Probes each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

@@ -25,10 +25,10 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** The only status that may precede each (ruling 46). */
+/** The status that must precede each settlement (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
-/** `version` counts the events of the payout. */
+/** `version` counts the payout's events. */
 export const settlementEvents = {
   COMPLETED: { type: 'payout.completed', version: 2 },
   FAILED: { type: 'payout.failed', version: 2 },
@@ -45,11 +45,11 @@ export const SettlePayoutInput = z.object({
 /**
  * Settles a payout for an operator, with its ledger transfer (ruling 46).
  *
- * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet in the same transaction,
- * whatever its limit (ruling 53). Settling a payout again with its status returns it unchanged, so that a lost response can be
+ * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet, whatever its
+ * limit (ruling 53). If the payout already has the status, returns it unchanged, so that a lost response can be
  * retried.
  *
- * @param input `override` also settles a payout whose rail order is still open; later reports of the bank move no money
+ * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
@@ -70,7 +70,7 @@ function overrideRequired({ rail, state }: RailOrder): DomainError {
 /**
  * Settles a payout and its rail order within a transaction.
  *
- * @param findObjection returns an error if the payout must not be settled while its rail order is open
+ * @param findObjection returns an error if a payout with this open rail order must not be settled
  */
 export async function settleManually(
   tx: Tx,
@@ -81,7 +81,7 @@ export async function settleManually(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const order = await lockRailOrder(tx, { merchantId, orderId })
-  // Repeating the current status changes nothing, except that it may close an order in the attention queue.
+  // Settling with the current status changes nothing, except that it can close an order in the attention queue.
   const isSame = payout.status === settlement.status
   if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
   const objection = isOpenState(order.state) ? findObjection(order) : null
@@ -93,7 +93,6 @@ export async function settleManually(
   return settled
 }
 
-/** `reference` is the bank's reference. */
 type Settlement = {
   readonly payoutId: string
   readonly status: SettledStatus
@@ -101,10 +100,10 @@ type Settlement = {
   readonly reference?: string | null
 }
 
-/** The timeline state of a payout that was settled manually. */
+/** The timeline state of a manually settled payout. */
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** Settles a payout, for operators, banks and the sandbox. Every settlement goes through here. */
+/** All settlements, by operators, banks and the sandbox, use this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -117,10 +116,10 @@ export async function settleInTransaction(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const createdAt = newUpdatedAt(context, payout)
-  // First, so that all but one of concurrent settlements fail before they move money.
+  // Update the status first, so that concurrent settlements fail before they move money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
-    // A completed payout has already reported its reference.
+    // A completed payout already has its reference.
     fiatReferenceId: from === 'PROCESSING' ? reference : null,
   })
   if (!settled) throw new ConflictError('another request settled the payout')
@@ -130,7 +129,7 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Returns the id of the transfer. */
+/** Returns the id of the ledger transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)

@@ -15,14 +15,13 @@ const SimulatePayoutInput = SettlePayoutInput.omit({ override: true }).extend({
   payoutKey: z.string().nullish(),
 })
 
-/** Only the sandbox rail may be simulated. */
 function externalRailError({ rail, state }: RailOrder): DomainError | null {
   if (rail === sandboxRailName) return null
   const message = `The payout is on the rail ${rail}, where it is ${state}: only its bank can settle it.`
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** Simulates the bank that completes, fails or returns a payout. Sandbox only. */
+/** Settles a payout as a bank would. Sandbox only. */
 export const simulatePayout = defineOperation(
   {
     name: 'simulatePayout',
@@ -35,7 +34,7 @@ export const simulatePayout = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-    // `updatedAt` is enough to replay the response: the rest of a payout never changes.
+    // `updatedAt` suffices to repeat the response, because the rest of a payout never changes.
     const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
       const { id: payoutId } = await findPayoutByLookup(tx, context, request)
       const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)

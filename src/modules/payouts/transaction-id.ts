@@ -3,12 +3,12 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Returns the short reference of a merchant's payout number `sequence`: ten characters `[A-Z0-9]` (ruling 44). Older payouts
- * have twelve, so there are no collisions with them.
+ * Returns the short reference of a merchant's payout number `sequence`: ten characters `[A-Z0-9]` (ruling 44). Older
+ * payouts have twelve, so there are no collisions.
  *
- * It is an affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per merchant by
- * construction. A random text would need a unique index with random inserts. The two coefficients come from the merchant's id,
- * so that a reference does not reveal the number of the merchant's payouts.
+ * It is an affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per
+ * merchant. A random text would need a unique index with random inserts. The two coefficients come from the merchant's
+ * id, so that a reference does not reveal the number of the merchant's payouts.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
@@ -31,7 +31,7 @@ export function sequenceOfTransactionId(merchantId: string, text: string): numbe
   return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
 }
 
-/** The multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */
+/** Returns the multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */
 function modularInverse(multiplier: bigint): bigint {
   let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
   while (next !== 0n) {

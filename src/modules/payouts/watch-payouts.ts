@@ -20,12 +20,11 @@ type WatchPayoutsArgs = {
 }
 
 /**
- * Streams payouts after each change of their status.
+ * Streams payouts after each change of their status. The gapless sequence of the merchant's event feed guarantees that
+ * no change is missed.
  *
- * Reads the merchant's event feed, whose gapless sequence guarantees that no change is missed.
- *
- * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of all is final; otherwise it
- *   has the changes from now on, of one customer or of the merchant and all its customers, and never ends
+ * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of each is final;
+ *   otherwise it never ends and has all later changes, of one customer or of the merchant and all its customers
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (one of the payouts, or the customer)
  */
@@ -43,7 +42,7 @@ export async function watchPayouts(
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
     return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
-  // Before the payouts, so that a change in between is sent twice rather than lost.
+  // Read before the payouts, so that a change in between is sent twice rather than lost.
   const after = await latestEventSequence(context)
   const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]
@@ -73,7 +72,7 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** Skips other payouts without reading them. */
+  /** If given, other payouts are skipped without being read. */
   readonly ids?: ReadonlySet<string>
 }
 

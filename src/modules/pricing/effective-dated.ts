@@ -11,18 +11,21 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** A rate or fee with the time from which it is in force. Rows are only added, and may be cancelled until then. */
+/**
+ * A rate or fee with the time from which it is in force. Rows are never changed, but a row can be cancelled until it
+ * takes effect.
+ */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
   readonly cancelledAt: string | null
 }
 
-/** `PAST` rows were replaced by a later one. */
+/** `PAST` rows were replaced by a later row. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
-/** A kind of price: its name, its columns of the stablecoin and the currency, and its queries. */
+/** A kind of price, with the columns of its pair and its queries. */
 type PriceKind<Row, Code extends string> = {
   readonly name: 'rates' | 'fees'
   readonly noun: 'Rate' | 'Fee'
@@ -38,7 +41,6 @@ type PriceFilter<Code extends string> = { readonly [Field in Code]?: string | un
   readonly state?: PriceState | undefined
 }
 
-/** Builds the operations that rates and fees have in common. */
 export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Code>, Code extends string>(
   kind: PriceKind<Row, Code>,
 ) {
@@ -49,16 +51,15 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
   const ListInput = z.object({ ...pairFields, state: optional(oneOf(priceStates)), ...sliceFields })
 
   return {
-    /** Returns an error for each code that is not a supported stablecoin or currency. */
     pairErrors: (assets: readonly AssetCode[], input: CodePair<Code>): FieldError[] => [
       ...assetCodeErrors(assets, { field: from, code: input[from], assetType: 'STABLECOIN' }),
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * Computes `effectiveAt` and `revision` of a new row, in force from `requestedAt` or else from now, and `later`,
-     * the rows that will replace it.
+     * Computes a new row, in force from `requestedAt` or else from now. `later` has the rows that will replace it.
      *
-     * @throws DomainError INVALID_INPUT for a time in the past, or one that already has a row: history must not change
+     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
+     *   has a row
      */
     nextRevision: async (
       tx: Tx,
@@ -73,15 +74,14 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       const revisionFields = { effectiveAt, revision: same.length + 1, cancelledAt: null }
       return { revisionFields, later: upcomingRows(effectiveAt, rows) }
     },
-    /** Returns the pair's rows that take effect after `at`, in order. */
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * Cancels a row before it takes effect. It stays recorded, and another row may be set for the same time. A row that
-     * is already cancelled is returned unchanged.
+     * Cancels a row before it takes effect. The row stays recorded, and another one may be set for the same time. A
+     * cancelled row is returned unchanged.
      *
-     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if it has taken
-     *   effect
+     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
+     *   taken effect
      */
     cancel: async (service: Service, input: CodePair<Code> & { effectiveAt: string }): Promise<Row> => {
       const { effectiveAt, ...pair } = parseInput(CancelInput, input) as typeof input
@@ -99,10 +99,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Returns a slice of all rows ever set, with their current states, by pair, newest first. An unknown asset matches
-     * nothing.
-     *
-     * Reads all rows, because only operators list them.
+     * Returns a slice of all rows, sorted by pair and newest first. Reads all of them, because only operators list
+     * them.
      *
      * @throws DomainError INVALID_INPUT
      */
@@ -139,7 +137,7 @@ function uncancelledRows<Row extends EffectiveDatedRow>(rows: readonly Row[]): R
   return rows.filter(({ cancelledAt }) => cancelledAt === null)
 }
 
-/** Adds the state of each row at `now`; `rows` are newest first within each pair. */
+/** `rows` must be newest first within each pair. */
 function withStates<Row extends EffectiveDatedRow>(
   rows: readonly Row[],
   { pairOf, now }: { pairOf: (row: Row) => string; now: string },

@@ -11,10 +11,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
 
-/**
- * The fee of a payout of `assetCode` to `recipientCurrency` from `effectiveAt` on: `flat` plus `percent` per cent of
- * the amount.
- */
+/** The fee of payouts of `assetCode` to `recipientCurrency`: `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
 /** The source that a fee is deducted from (ruling 110). */
@@ -40,7 +37,7 @@ export type PayoutCharge = {
   readonly feeDeductedFrom: FeeSource | null
 }
 
-/** Computes the two sums of a payout. `netAmount` is zero or negative if the amount does not cover its fee. */
+/** `netAmount` is zero or negative if the amount does not cover its fee. */
 export function computeFeeSums({ amount, fee, feeDeductedFrom }: PayoutCharge): FeeSums {
   return sumsBySource[feeDeductedFrom ?? 'BALANCE'](amount, fee ?? 0n)
 }
@@ -80,8 +77,8 @@ export const SetFeeInput = z.object({
  * Sets the fee of payouts of a stablecoin to a currency, from now or from `effectiveAt` on.
  *
  * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
- *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first
- * @returns the fee, with `later` the pair's fees that will replace it
+ *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first fee
+ * @returns the fee; `later` has the pair's fees that will replace it
  * @throws DomainError INVALID_INPUT
  */
 export async function setFee(

@@ -44,7 +44,7 @@ export const SetRateInput = z.object({
  *
  * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
  *   than 20 % from the previous one
- * @returns the rate, with `later` the pair's rates that will replace it
+ * @returns the rate; `later` has the pair's rates that will replace it
  * @throws DomainError INVALID_INPUT
  */
 export async function setRate(
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** Names the flag of the only command that sets rates. */
+/** The message contains the flag of the only command that sets rates. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

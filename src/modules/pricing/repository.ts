@@ -1,21 +1,19 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Params, Reader, Tx } from '../../database/query.ts'
 import { insertRow, query, selectFrom, sharedQuery, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
-/** Tables of effective-dated rows for a pair of codes. Rows are only added, and cancelled before they take effect. */
+/** Tables of effective-dated rows for a pair of codes. */
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   /** The rows in force at any time from `start` to `end`, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** The pair's rows from `at` on, including cancelled ones, in order. */
+  /** The pair's rows from `at` on, including cancelled ones, in order of `effectiveAt`. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Newest first within each pair. */
+  /** All rows, newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** `null` if the row is cancelled already. */
+  /** Cancels a row; returns `null` if it is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
@@ -23,18 +21,17 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /**
- * Builds the query for the row in force at a time; `null` if there is none.
- *
- * The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`).
+ * Builds the query for the row in force at a time. The query covers the minute of `at`, so that callers within a minute
+ * share its result (see `sharedQuery`).
  */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
-  inForceWithin: (db: Reader, input: Input) => MaybePromise<readonly Row[]>,
-): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => MaybePromise<Row | null> {
-  return (db, { at, ...pair }) => {
+  inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
+): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {
+  return async (db, { at, ...pair }) => {
     const minute = at.slice(0, '2026-01-01T00:00'.length)
     const span = { start: `${minute}:00.000Z`, end: `${minute}:59.999Z` }
-    const rows = inForceWithin(db, { ...pair, ...span } as unknown as Input)
-    return mapMaybe(rows, (rows) => rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null)
+    const rows = await inForceWithin(db, { ...pair, ...span } as unknown as Input)
+    return rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null
   }
 }
 
@@ -47,10 +44,7 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/**
- * Both tables have the same columns, except for the names of codes and the price itself, so the queries are typed for
- * `rates`.
- */
+/** Both tables have the same columns, except for the names of codes and price, so the queries are typed for `rates`. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>
@@ -96,7 +90,7 @@ export const { rowsFrom: ratesEffectiveFrom, allRows: allRates, setCancelled: se
 
 export const insertRate = insertRow('rates')
 
-/** Finds the rate in force at `at`, with the decimal places of `toCode`; `null` if the pair has none. */
+/** Includes the decimal places of `toCode`. */
 export const rateInForce = buildInForceQuery(
   sharedQuery((p: Params<{ fromCode: string; toCode: string; start: string; end: string }>) =>
     rateQueries

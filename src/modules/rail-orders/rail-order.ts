@@ -26,7 +26,7 @@ export type BankReport = {
   readonly code?: string | null
   /** The time by the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** When to poll again, if the bank says so. */
+  /** The time until the next poll, if the bank requests one. */
   readonly nextAfterMs?: number
 }
 
@@ -44,7 +44,7 @@ export type RailOrderHistoryEntry = {
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** Why an operator must decide. */
+  /** The reason why an operator must decide; `null` if none must. */
   readonly cause: string | null
 }
 
@@ -60,8 +60,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Returns the effect of a bank's report. Reports may be duplicate, late or out of order: known or outdated states change
- * nothing. A contradiction moves no money and goes to the attention queue.
+ * Returns the effect of a bank's report. Reports can be duplicate, late or out of order, so known or outdated states
+ * change nothing. A contradiction moves no money and goes to the attention queue.
  *
  * @returns `null` if nothing changes
  */
@@ -77,7 +77,7 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
       if (reported === 'ACCEPTED') return transitionTo('ACCEPTED')
       if (reported === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
       if (reported === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
-      // A returned payout was paid before, even if that was never reported.
+      // A returned payout was paid before, even if the payment was never reported.
       return transitionTo('RETURNED', 'COMPLETED', 'RETURNED')
     case 'COMPLETED':
       if (reported === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')
@@ -92,7 +92,6 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
   }
 }
 
-/** Whether an operator, a bank or a deadline may still change the state of the order. */
 export function isOpenState(state: RailOrderState): boolean {
   return ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'].includes(state)
 }

@@ -16,7 +16,7 @@ import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }
 
-/** Only together with the payout itself. */
+/** Must be called in one transaction with `insertPayout`. */
 export const insertRailOrder = insertRow('payoutTransfers')
 
 export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
@@ -53,10 +53,10 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** The routes that operators set, from the cache of shared queries. */
+/** Returns routes from the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** The routes, read from the database. */
+/** Returns routes from the database. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
@@ -77,7 +77,7 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** Rails to which no orders are submitted. */
+/** Returns the rails to which no orders are submitted. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

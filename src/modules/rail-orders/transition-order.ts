@@ -6,7 +6,6 @@ import { newUpdatedAt } from '../../operations/context.ts'
 import type { RailOrder, RailOrderHistoryEntry, RailOrderState } from './rail-order.ts'
 import { insertRailOrder, saveRailOrder } from './repository.ts'
 
-/** Queues a new payout for its rail. */
 export async function enqueueRailOrder(
   tx: Tx,
   context: Context,
@@ -30,14 +29,14 @@ export async function enqueueRailOrder(
   })
 }
 
-/** A longer history keeps its first half and its latest half. */
+/** A longer history keeps its first and its latest entries, half each. */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Updates an order without a change of state. */
+/** Updates an order without changing its state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)

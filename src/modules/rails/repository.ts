@@ -20,8 +20,8 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
 /**
- * The orders to submit to a rail, oldest first, of all merchants. `dueAt` only orders the queue, so an order that was queued by a
- * clock ahead of time is not delayed.
+ * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead does
+ * not delay any order.
  */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
@@ -34,7 +34,6 @@ export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   ),
 )
 
-/** The submitted orders whose next poll is due, of all merchants. */
 export const duePolls = query((p: Params<DueOrdersQuery>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -47,14 +46,16 @@ export const duePolls = query((p: Params<DueOrdersQuery>) =>
   ),
 )
 
-/** Merchant and rail of an order. */
 export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId),
   ),
 )
 
-/** Orders of all merchants with an unknown outcome, a later poll and at most `attempts` submissions. */
+/**
+ * Returns orders with an unknown outcome, at most `attempts` submissions, and a poll after `after`, across all
+ * merchants.
+ */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -70,8 +71,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Orders of all merchants with a number of polls in a range whose next poll is later than it can be by the schedule. Omits orders
- * that were just accepted, because the sandbox rail names the time of their next poll itself.
+ * Returns orders, across all merchants, whose next poll is later than the schedule allows. Omits orders that were just
+ * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -89,7 +90,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Brings polls that are due later forward to `dueAt`. */
+/** Moves polls that are due later to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -100,7 +101,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** Stores a bank's message; `null` if its id exists. */
+/** Stores a bank's message; returns `null` if its id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -112,7 +113,7 @@ export const railReportById = queryOne((p: Params<{ rail: string; messageId: str
   selectFrom('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
-/** Unread messages received before or after a range of time, oldest first. */
+/** Returns unread messages that were received before `before` or after `after`, oldest first. */
 export const unreadRailReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
   selectFrom('railReports')
     .selectAll()
@@ -129,7 +130,6 @@ export const markRailReportRead = statement((p: Params<{ rail: string; messageId
 
 type AttentionRange = { since: string; orderId: string; limit: number }
 
-/** The attention queue after a position, oldest first. */
 function attentionRows(p: Params<AttentionRange>) {
   return selectFrom('payoutTransfers')
     .innerJoin('payouts', (join) =>
@@ -179,7 +179,6 @@ export const duePollsOfMerchant = query((p: Params<MerchantRailKey & { now: DueT
     .orderBy('dueAt'),
 )
 
-/** The next due time of the merchant's polls after a time. */
 export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { after: DueTime }>) =>
   selectFrom('payoutTransfers')
     .select(['dueAt'])
@@ -192,7 +191,6 @@ export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { aft
     .limit(1),
 )
 
-/** The merchant's orders with a submission in flight. */
 export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
   selectFrom('payoutTransfers')
     .select(['orderId'])
@@ -206,8 +204,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Brings polls of a merchant's orders forward as its clock advances. Queued orders are due already, and the timeout of a call in
- * flight does not depend on the merchant's clock.
+ * Makes polls due earlier when the merchant's clock advances. Queued orders are always due, and the timeout of a call
+ * does not depend on that clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -218,7 +216,7 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
-/** The same for retries of webhooks. */
+/** Makes webhook retries due earlier when the merchant's clock advances. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -229,7 +227,6 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
 
 const openStates = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'] as const
 
-/** Counts orders of each rail in each state that is not final, of all merchants. */
 export const openRailOrderCounts = query(() =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -241,7 +238,7 @@ export const openRailOrderCounts = query(() =>
   ),
 )
 
-/** The orders of a rail after an order id, of all merchants, with the amounts of their payouts. */
+/** Returns orders of a rail with an id greater than `after`, across all merchants, each with its payout amount. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

@@ -12,13 +12,11 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Trusts every document of a manifest, or none.
+ * Trusts every document of a manifest, or none. Removed documents are trusted again. An id that was ever used for
+ * another text is rejected, because deployed clients refer to the text that they were built with.
  *
- * Already trusted documents are unchanged, and removed ones are trusted again. An id that was ever used for another
- * text is rejected: deployed clients refer to the text that they were built with.
- *
- * @param manifest its content; `parse-manifest.ts` documents the formats
- * @param validate returns what is wrong with a text, by schema and limits
+ * @param manifest the content of the manifest; `parse-manifest.ts` documents the formats
+ * @param validate returns the errors of a text, by schema and limits
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
  */
 export async function addDocuments(

@@ -1,7 +1,6 @@
 import type { Params } from '../../database/query.ts'
 import { insertRow, pickParams, query, queryOne, selectFrom, statement, updateTable } from '../../database/query.ts'
 
-/** Documents added or removed after a revision, in order. */
 export const documentsChangedAfter = query((p: Params<{ revision: number }>) =>
   selectFrom('trustedDocuments').selectAll().where('revision', '>', p.revision).orderBy('revision'),
 )
@@ -10,7 +9,7 @@ export const allTrustedDocuments = query(() =>
   selectFrom('trustedDocuments').selectAll().where('removedAt', 'is', null).orderBy('id'),
 )
 
-/** A document, including a removed one. */
+/** Includes removed documents. */
 export const documentById = queryOne((p: Params<{ id: string }>) =>
   selectFrom('trustedDocuments').selectAll().where('id', '=', p.id),
 )
@@ -21,7 +20,6 @@ export const latestRevision = queryOne(() =>
 
 export const insertDocument = insertRow('trustedDocuments')
 
-/** Changes the name of a document, and whether it is trusted. */
 export const updateDocument = statement(
   (p: Params<{ id: string; revision: number; name: string | null; addedAt: string; removedAt: string | null }>) =>
     updateTable('trustedDocuments')

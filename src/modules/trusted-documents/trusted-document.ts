@@ -6,11 +6,11 @@ import type { RowOf } from '../../database/tables.ts'
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
-/** Returns what is wrong with a document, in sentences; empty if it can be executed. */
+/** Returns the errors of a document as sentences; an empty list means that it can be executed. */
 export type DocumentValidator = (text: string) => readonly string[]
 
 /**
- * Limit of all trusted documents together: each process caches them with their plans, about a hundred bytes per
- * character.
+ * Limits all trusted documents together. Each process caches them with their plans, which takes about a hundred bytes
+ * per character.
  */
 export const maxTrustedCharacters = 1_000_000

@@ -16,14 +16,13 @@ export type TrustedDocumentWatcher = {
 }
 
 /**
- * Keeps a process up to date with the trusted documents, whichever process changes them: calls `apply` with documents
- * that were added or removed, in order.
+ * Calls `apply` with documents that any process added or removed, in order.
  *
- * On SQLite each request for a document compares the table version, so a removed document is rejected immediately.
- * PostgreSQL notifies of changes within moments, or two seconds if a notification is lost; a request for an unknown
- * document polls, one poll at a time.
+ * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately.
+ * PostgreSQL notifies of changes; if a notification is lost, a poll finds them within two seconds. A request for an
+ * unknown document polls too.
  *
- * @param apply receives all changes together; its synchronous part takes effect for the next request. Must not fail
+ * @param apply receives all changes together and must not fail; its synchronous part takes effect for the next request
  * @param isWaitedFor whether to watch for changes even before there is any document
  */
 export function watchTrustedDocuments(
@@ -39,12 +38,12 @@ export function watchTrustedDocuments(
   let isStopped = false
 
   async function readChanges(): Promise<void> {
-    // Before the rows are read: the version must not be newer than the rows.
+    // Read the version before the rows, because it must not be newer than the rows.
     const version = db.tableVersion('trustedDocuments')
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seenVersion = version
-    // The synchronous part is done here; only `start` awaits the rest.
+    // The synchronous part of `apply` runs here; only `start` awaits the rest.
     if (changed.length > 0) applying = apply(changed)
     if (version === null && !isStopped && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))

@@ -64,7 +64,7 @@ async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletI
   return { ...parsed, network: parsed.network as Network | null, asset }
 }
 
-/** Requires a network for a stablecoin, and none for fiat (ruling 29). */
+/** Requires a network for a stablecoin, and rejects one for fiat (ruling 29). */
 function networkErrors(asset: AssetCode | undefined, network: unknown): FieldError[] {
   if (!asset) return []
   const field = 'network'

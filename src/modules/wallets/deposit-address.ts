@@ -17,15 +17,15 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** Limit of consecutive index numbers whose addresses are already taken. */
+/** How many taken addresses to skip before giving up. */
 const maxNumbersTried = 100
 
 /**
- * Takes the merchant's next deposit address on a network. An address is used once, across all merchants (rulings 32 and
- * 114).
+ * Takes the merchant's next deposit address on a network. An address is used only once among all merchants (rulings 32
+ * and 114).
  *
- * EVM networks and Tron derive it from the merchant's extended public key, Solana takes it from the imported pool; the
- * sandbox has test keys for merchants without their own. No private key is involved.
+ * For EVM networks and Tron, the address is derived from the merchant's extended public key; for Solana, it comes from
+ * the imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
  *
  * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
  *   next addresses are all taken
@@ -42,10 +42,10 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** A source of addresses with its own sequence, from one. It may have no address for a number. */
+/** A source of addresses, numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** In order of preference: the first that is not taken is used. */
+  /** In order of preference: the first address that is not taken is used. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -69,7 +69,8 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
 }
 
 /**
- * Numbers the addresses of each key separately from zero: wallets scan at most twenty unused addresses ahead (BIP-44).
+ * Numbers the addresses of each key separately from zero, because wallets scan at most twenty unused addresses ahead
+ * (BIP-44).
  */
 async function derivedAddressSource(
   tx: Tx,
@@ -93,7 +94,7 @@ async function derivedAddressSource(
 /**
  * Adds Solana addresses to the merchant's pool, to be used in this order. Known addresses are skipped.
  *
- * @throws DomainError INVALID_INPUT naming the first invalid lines, or an address of another merchant; then none is
+ * @throws DomainError INVALID_INPUT with the first invalid lines, or with an address of another merchant; no address is
  *   added
  */
 export async function importSolanaAddresses(

@@ -13,9 +13,8 @@ export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(
 export type Deposit = RowOf<'deposits'>
 
 /**
- * Credits money that arrived from outside, once per reference of the merchant.
- *
- * Repeating a reference with the same wallet and amount returns the same deposit, unless it was reversed.
+ * Credits money that arrived from outside, once per reference. A repeated reference with the same wallet and amount
+ * returns the same deposit, unless it was reversed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
@@ -25,7 +24,7 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** As `depositToWallet`, within the caller's transaction. */
+/** Does the same as `depositToWallet`, in the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,

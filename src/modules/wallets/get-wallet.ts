@@ -26,7 +26,7 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
 
 type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Oldest first for each wallet. */
+/** Returns addresses, oldest first for each wallet. */
 export async function findWalletAddresses(
   { db, merchantId }: WalletReadContext,
   walletIds: readonly string[],

@@ -9,11 +9,7 @@ import type { Wallet } from './wallet.ts'
 
 type WalletPageInput = z.input<typeof wallets.PageInput>
 
-/**
- * Returns a page of the merchant's own wallets with their addresses.
- *
- * @throws DomainError INVALID_INPUT
- */
+/** @throws DomainError INVALID_INPUT */
 export function listMerchantWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   return pageWithAddresses(context, { ...input, owner: 'merchant' })
 }

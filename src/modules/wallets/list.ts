@@ -44,7 +44,7 @@ export const wallets = defineList({
   customerCondition: 'ownerId',
   previousCursors: {
     owner: (owner, context) => ({ ownerId: ownerIdOf(owner, context) }),
-    // Every wallet has the only status.
+    // There is only one status, so it restricts nothing.
     status: () => ({}),
     assetType: (assetType) => ({ assetType }),
     currency: (currency) => ({ currency }),

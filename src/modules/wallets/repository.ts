@@ -30,7 +30,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** Claims an address for a merchant; `null` if it was ever claimed, by any merchant. */
+/** Returns `null` if any merchant has ever claimed the address. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))
@@ -38,7 +38,6 @@ export const claimAddress = statementOne((p: Params<{ address: string; merchantI
     .returning('address'),
 )
 
-/** Adds an address to the list that nodes watch. */
 export const insertWatchedAddress = insertRow('watchedAddresses')
 
 export const walletById = queryOne((p: Params<WalletKey>) =>
@@ -66,7 +65,6 @@ export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: 
   selectFrom('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Oldest first; for bulk work. */
 export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
 )
@@ -83,7 +81,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Finds the merchant of a wallet, for an operator who knows only the wallet's id: one index lookup per merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -96,7 +94,7 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
     .where('sequence', '=', p.sequence),
 )
 
-/** Finds the merchant whose pool has an address: one index lookup per merchant. */
+/** Looks up the address in each merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
   acrossMerchants(
     selectFrom('merchants')

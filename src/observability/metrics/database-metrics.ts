@@ -6,24 +6,24 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** Counting stops here, to bound the cost of a scrape. */
+/** Counting stops at these numbers, to limit the cost of a scrape. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
-  /** By the name of the rail. */
+  /** The number of orders with an unknown outcome, by rail. */
   readonly unknown: ReadonlyMap<string, number>
-  /** By the pair, such as `USDC/NGN`; pairs without a rate are missing. */
+  /** The age in seconds by currency pair, such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 
 /**
- * Measures what only the database knows, with queries that each read a bounded part of an index. The console shows it too, so this
- * file must not load prom-client.
+ * Measures the database with queries that each read a limited part of an index. The console uses this function as well,
+ * so this file must not import prom-client.
  *
- * @throws an error of the database if it is unavailable
+ * @throws the database's error if it is unavailable
  */
 export async function measureDatabase(service: Service, rails: readonly string[]): Promise<DatabaseMetrics> {
   const processing = await measureProcessing(service)

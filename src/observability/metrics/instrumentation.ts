@@ -4,10 +4,7 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
-/**
- * Decorators of a process's components for metrics and tracing, chosen once at the start of the process. They do not change the
- * behaviour of what they wrap.
- */
+/** Adds metrics and tracing to the components of a process, without changing their behaviour. */
 export type Instrumentation = {
   /** `undefined` without metrics. */
   readonly onCommitted: OnCommitted | undefined
@@ -19,20 +16,19 @@ export type Instrumentation = {
   readonly wrapSender: (sender: Sender) => Sender
   /** `undefined` without tracing. */
   readonly requestSpans: RequestTracer | undefined
-  /** Sets the source of the metrics that are read from the database at each scrape. */
+  /** Sets the source of metrics that each scrape reads from the database. */
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** Exports what is buffered, within seconds, because the process ends. */
+  /** Exports buffered data within a few seconds, before the process ends. */
   readonly shutdown: () => Promise<void>
 }
 
-/** A service with the names of its rails; `onError` reports why the database could not be read. */
+/** `rails` are names. `onError` is called if the database cannot be read. */
 export type DatabaseMetricsSource = {
   readonly service: Service
   readonly rails: readonly string[]
   readonly onError: (error: unknown) => void
 }
 
-/** Returns everything unwrapped, so it costs nothing. */
 export const noInstrumentation: Instrumentation = {
   onCommitted: undefined,
   wrapDatabase: (db) => db,

@@ -7,20 +7,21 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** From a response out of memory to the deadline of writes, 10 seconds. */
+/** Buckets in seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-/** Up to the largest batch of either engine. */
+/** Buckets up to the largest batch of either engine. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** From immediately to the days over which a delivery is retried. */
+/** Buckets from immediate delivery to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * Creates the instruments of one process. Counters are named without the `_total` that `createExposition` appends.
+ * Creates the instruments of one process. `createExposition` appends `_total` to the names of counters.
  *
- * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is bounded.
+ * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is
+ * bounded.
  */
 export function createInstruments(): Instruments {
   const registry = new Registry()
@@ -66,7 +67,7 @@ export function createInstruments(): Instruments {
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // A stream lasts as long as its caller wants.
+      // A subscription lasts as long as the client wants.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })
@@ -95,7 +96,7 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/** prom-client averages these over processes, which would hide one whose event loop is blocked. */
+/** prom-client averages these metrics over processes, which would hide a process whose event loop is blocked. */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }
@@ -118,7 +119,6 @@ function operationName({ operation }: AccessLogEntry): string {
   return operation?.split(' ')[1] ?? ''
 }
 
-/** Records what the service does, without merchants or customers. */
 export type MetricsRecorder = {
   readonly recordResponse: (answer: AccessLogEntry, isTrusted: boolean) => void
   readonly recordCommit: (batch: CommittedBatch) => void
@@ -128,13 +128,13 @@ export type MetricsRecorder = {
   readonly recordRailCall: (call: RailCallMeasurement) => void
 }
 
-/** `delayMs` is the time from the event to its delivery, `null` if it was not delivered. */
+/** `delayMs` is the time from the event to its delivery; `null` if the event was not delivered. */
 type AttemptMeasurement = {
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly delayMs: number | null
 }
 
-/** A call to a bank; `outcome` is the reported state of the order, or `NO_ANSWER`. */
+/** `outcome` is the reported state of the order, or `NO_ANSWER`. */
 type RailCallMeasurement = {
   readonly rail: string
   readonly call: RailCallName

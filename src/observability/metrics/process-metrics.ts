@@ -6,16 +6,15 @@ import type { MetricsSnapshot } from './snapshot.ts'
 import { gauge, metricPrefix } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'
 
-/** The metrics of one process. `snapshot` includes those of the database if `isWanted` and the database answers. */
+/** `snapshot` includes metrics of the database if `isWanted` is true and the database responds. */
 export type ProcessMetrics = {
   readonly instrumentation: Instrumentation
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** Bounds the wait for the database, so that an outage does not delay the other metrics. */
+/** Limits the wait for the database, so that an outage does not delay the other metrics. */
 const databaseTimeoutMs = 1_000
 
-/** Begins to measure this process. */
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {
   const { snapshot: snapshotInstruments, recorder } = createInstruments()
   let source: DatabaseMetricsSource | null = null
@@ -23,7 +22,7 @@ export function measureProcess({ version }: { readonly version: string }): Proce
   const observeDatabase: Instrumentation['observeDatabase'] = (observed) => {
     source = observed
   }
-  /** Shares a running measurement, so that scrapes do not pile up on a slow database. */
+  /** Shares a running measurement, so that scrapes do not accumulate on a slow database. */
   const measureDatabaseOnce = ({ service, rails }: DatabaseMetricsSource): Promise<DatabaseMetrics> => {
     measurement ??= measureDatabase(service, rails).finally(() => {
       measurement = null
@@ -51,7 +50,7 @@ function buildLabels(version: string) {
   return { version, node: process.versions.node }
 }
 
-/** Returns `null` if the database failed, or did not answer in time. */
+/** Returns `null` if the database does not respond in time. */
 async function withTimeout(
   measurement: Promise<DatabaseMetrics>,
   onError: DatabaseMetricsSource['onError'],

@@ -3,8 +3,8 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
 /**
- * Counts the PROCESSING payouts of these merchants, up to `limit` in total, and reads the time of each merchant's oldest. For
- * operators: reads the index `payouts_by_values`, and one payout per merchant.
+ * Counts each merchant's PROCESSING payouts, up to `limit` in total, and returns the time of the oldest. Operators use
+ * this query, which reads the index `payouts_by_values` and one payout per merchant.
  */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
@@ -36,8 +36,8 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
 )
 
 /**
- * Counts the orders of a rail that are UNKNOWN among the first `limit` whose status is due to be polled. For operators: reads the
- * index `payout_transfers_due` in its order.
+ * Counts the UNKNOWN orders among the first `limit` orders of a rail that are due for a status poll. Operators use this
+ * query, which reads the index `payout_transfers_due` in order.
  */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(

@@ -19,17 +19,15 @@ const contentTypes = { openMetrics: openMetricsContentType, prometheus: promethe
 
 type MetricLabels = Readonly<Record<string, string>>
 
-/** Returns a gauge with a value for each set of labels. */
 export function gauge(name: string, help: string, values: readonly (readonly [MetricLabels, number])[]): Metric {
   return { name, help, type: 'gauge', aggregator: 'sum', values: values.map(([labels, value]) => ({ labels, value })) }
 }
 
-/** Aggregates the snapshots of several processes into one. */
 export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
   return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
-/** Returns the metrics that only grow. They must stay in the totals when their process has ended. */
+/** Returns the counters and histograms, which must stay in the totals after their process has ended. */
 export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
@@ -46,7 +44,7 @@ function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   }
 }
 
-/** Counters end in `_total` in both formats. When prom-client aggregates, it appends the ending in OpenMetrics only. */
+/** Counters end in `_total` in both formats, but prom-client's aggregation appends the suffix only in OpenMetrics. */
 function formatMetricName({ name, type }: Metric, contentType: RegistryContentType): string {
   if (type !== 'counter') return name
   const plain = name.replace(/_total$/, '')
@@ -57,7 +55,7 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** Aggregates the snapshots of several processes into text for Prometheus, with the number of processes that answered and that did not. */
+/** Writes aggregated metrics for Prometheus, with the numbers of processes that responded and that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },

@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** Records events after COMMIT. An operation that is retried starts its list again. */
+/** Records an operation's events after COMMIT. A retry of the operation starts with an empty list. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []
@@ -50,7 +50,7 @@ function captureEvents(tx: Tx, events: EventType[]): Tx {
 function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
   return async (operation, context, input) => {
     const result = await perform(operation, context, input)
-    // `null`: the attempts were not recorded, and will be sent again.
+    // `null` means that the attempts were not recorded, and will be sent again.
     if ((operation as unknown) === recordAttempts && result !== null)
       recordAttemptMetrics(input as AttemptReport, recorder)
     return result

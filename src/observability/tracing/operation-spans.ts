@@ -9,8 +9,8 @@ import { toParentContext } from './request-spans.ts'
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
 /**
- * Creates a span for each operation of a traced request, and a child span for its commit. A commit that several operations share is
- * in the trace of each, with their number.
+ * Creates a span for each operation of a traced request, and a child span for its commit. A commit that several
+ * operations share is in the trace of each operation.
  */
 export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
@@ -37,7 +37,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** Adds an event to the span each time the operation begins, also for a retry, and a child span for its commit. */
+/** Adds an event to the span each time the operation begins, including retries, and a child span for the commit. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -50,7 +50,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
       }
       tracer.startSpan('commit', { startTime: now - seconds * 1_000, attributes }, parent).end(now)
     } catch (error) {
-      // The write is committed: it must not fail because its span could not be recorded.
+      // The write is already committed, so a tracing error must not reject it.
       onError(error)
     }
   }
@@ -65,7 +65,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** Returns ids of the result, to correlate it with other traces such as calls to the bank, and no other content. */
+/** Returns only ids of the result, which correlate it with other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }

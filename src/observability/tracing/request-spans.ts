@@ -9,7 +9,6 @@ const unrecordedSpan: RequestSpan = { trace: null, end: () => {} }
 
 const minServerErrorStatus = 500
 
-/** Creates a span for each request to an API. */
 export function createRequestSpans(tracer: Tracer): RequestTracer {
   const startRequestSpan = (agoMs: number, parent = ROOT_CONTEXT) =>
     tracer.startSpan('request', { kind: SpanKind.SERVER, startTime: performance.now() - agoMs }, parent)
@@ -33,7 +32,7 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** Contains nothing that the caller sent: no path, id or text, and only trusted operation names. */
+/** Returns no data that the caller sent: no URL, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -49,13 +48,13 @@ function requestAttributes(
   return attributes
 }
 
-/** A longer `tracestate` is dropped. W3C requires at least this length to be propagated. */
+/** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
 const maxTraceStateLength = 512
 
-/** Headers by their names in lower case. */
+/** Request headers, by name in lower case. */
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Reads the parent from W3C trace context headers; without a valid `traceparent` a new trace begins. */
+/** Reads the parent span from W3C trace context headers. Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -64,7 +63,7 @@ function extractParent({ traceparent, tracestate }: PropagationHeaders): Context
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, ...(traceState && { traceState }) })
 }
 
-/** Returns the trace context for children of a span, or `null` if the span is not recorded. */
+/** Returns `null` if the span is not recorded. */
 function findTrace(span: Span): TraceContext | null {
   if (!span.isRecording()) return null
   const { traceId, spanId } = span.spanContext()
@@ -75,7 +74,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** Returns the headers of an outgoing request. They are empty for a span that is not recorded, so that the receiver samples itself. */
+/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

@@ -1,4 +1,3 @@
-/** The values of `OTEL_TRACES_SAMPLER`, as OpenTelemetry names them. */
 export const samplerNames = [
   'always_on',
   'always_off',

@@ -22,7 +22,6 @@ import { createOperationTracer } from './operation-spans.ts'
 import { createRequestSpans } from './request-spans.ts'
 import type { SamplerName } from './sampler-names.ts'
 
-/** Adds tracing to the instrumentation of this process. `engine` is that of its database. */
 export function traceProcess(
   measuring: Instrumentation,
   { engine, ...options }: TracerOptions & { readonly engine: string },
@@ -43,32 +42,30 @@ export function traceProcess(
   }
 }
 
-/** Further spans are dropped. */
+/** Spans above this number are dropped. */
 const maxQueuedSpans = 2_048
 
-/** Small, because serializing a batch blocks the event loop for a millisecond or two. */
+/** Batches are small, because serializing one blocks the event loop for a millisecond or two. */
 const exportBatchSize = 256
 
 const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
-/** Longer than any value of ours; bounds the queue in bytes. */
+/** Limits the queue in bytes. The service's own attributes are shorter. */
 const maxAttributeLength = 256
 
-/** `ratio` is the sampled part of new traces, `timeoutMs` the limit of an export. */
+/** `ratio` is the fraction of new traces to sample. `timeoutMs` limits the time of an export. */
 export type TracerOptions = {
   readonly version: string
-  /** Role of this process, such as `writer`. */
   readonly role: string
   readonly sampler: SamplerName
   readonly ratio: number
   readonly timeoutMs: number
-  /** Called with the reason of a failed export. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Creates a tracer that exports spans by OTLP, in batches and in the background, to the endpoint that the environment names. A
- * collector that is down or slow loses spans and has no other effect.
+ * Creates a tracer that exports spans with OTLP in the background, to the endpoint that the environment specifies. If
+ * the collector is down or slow, spans are lost, with no other effect.
  *
  * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */
@@ -122,7 +119,6 @@ function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) =>
   }
 }
 
-/** Resolves when the promise settles, or after `ms`. */
 async function settleWithin(ms: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {

@@ -3,15 +3,14 @@ import type { Database } from '../../database/database.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Access, Scope } from './scopes.ts'
 
-/** The credential of a request. */
 export type Caller = {
   /** The API key, or the one that created the token; `null` for the service itself and its operator. */
   readonly keyId: string | null
   /** `null` for an API key. */
   readonly tokenId: string | null
-  /** `null` for all. */
+  /** `null` means all scopes. */
   readonly scopes: readonly Scope[] | null
-  /** The customer that the token acts as, and the only one it sees; `null` for the merchant. */
+  /** The only customer that the token can see and act as; `null` for the whole merchant. */
   readonly customerId: string | null
 }
 
@@ -21,16 +20,12 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE naming the scope */
+/** @throws DomainError INSUFFICIENT_SCOPE with the name of the scope */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
-/**
- * Rejects an operation that the caller may not run.
- *
- * @throws DomainError INSUFFICIENT_SCOPE
- */
+/** @throws DomainError INSUFFICIENT_SCOPE if the caller may not run the operation */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },
@@ -50,7 +45,7 @@ export function requireAllowed(
   requireScope(caller, scope)
 }
 
-/** Returns a database that rejects reads, for a caller without the scope `read`. It may still write. */
+/** Returns a database handle that rejects reads but allows writes. */
 export function denyReads(db: Database, caller: Caller): Database {
   const reject = (): never => {
     throw insufficientScope(caller, 'read')

@@ -11,10 +11,10 @@ export const scopes = defineEnum({
 })
 export type Scope = (typeof scopes)[number]
 
-/** All but `read`, which reads and streams require. */
+/** Every scope except `read`, which reads and streams require. */
 export type OperationScope = Exclude<Scope, 'read'>
 
-/** Scopes that a token for one customer may have: `read`, and those of operations with `actsAsCustomer`. */
+/** The scopes that a customer's token can have: `read`, and the scopes of operations with `actsAsCustomer`. */
 export const customerScopes = [
   'read',
   'customers',
@@ -26,7 +26,7 @@ export const customerScopes = [
 export type CustomerScope = Exclude<(typeof customerScopes)[number], 'read'>
 
 export type Access = {
-  /** `anyApiKey` for every API key and no token, `null` for the service itself. */
+  /** `anyApiKey` allows every API key but no token. `null` is for internal operations. */
   readonly scope: OperationScope | 'anyApiKey' | null
   readonly actsAsCustomer: boolean
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { mapMaybe } from '../../core/maybe-promise.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { DeferredValues, Tx } from '../../database/query.ts'
 import { isRead } from '../../database/query.ts'
@@ -14,40 +13,43 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
 
-type StoredResult<Result> = { readonly fingerprint: string | null; readonly result: Result }
+type RowWithFingerprint = { readonly fingerprint: string | null }
 
-/** Stores the results of an operation by idempotency key. */
-export type IdempotencyStore<Result> = {
+/** Stores results by idempotency key, in rows with the fingerprint of the request. */
+export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
    * Locks the rows that the operation changes, before its first query, so that a concurrent request with the same key
-   * finds the stored result. Makes the operation `Batchable`.
+   * waits and then finds the stored result. An operation with a `lock` is `Batchable`.
    */
   readonly lock?: (tx: Tx) => void
-  readonly find: (tx: Tx, key: string) => MaybePromise<StoredResult<Result> | null>
+  readonly find: (tx: Tx, key: string) => MaybePromise<Row | null>
+  readonly toResult: (row: Row) => Result
   readonly save: (tx: Tx, idempotency: Idempotency, result: Result) => MaybePromise<unknown>
 }
 
 /**
  * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The key is stored in the transaction of the operation, so both commit or neither; only successes are stored. The
- * fingerprint is of the parsed input, so both APIs give the same, and spelling does not matter.
+ * The same transaction stores the key; only successes are stored. The fingerprint is that of the parsed input, so the
+ * API and the spelling do not matter.
  *
  * The operation's reads before its first write run concurrently with the lookup of the key, because on PostgreSQL each
  * wait is a round trip. Its writes wait until the key is known to be new.
  *
- * @param store custom store, or the operation's name for the default one
+ * @param store a custom store, or the operation's name for the default store
  * @param request the parsed input, as plain data
- * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other input; else what `operation` throws
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other input; otherwise the errors of `operation`
  */
-export function runOnce<Result extends object>(
+export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   context: Context,
-  store: string | IdempotencyStore<Result>,
+  store: string | IdempotencyStore<Result, Row>,
   request: object,
   operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<IdempotentResult<Result>> {
   const { idempotencyKey: key, merchantId, db, caller } = context
-  const { lock, find, save } = typeof store === 'string' ? defaultIdempotencyStore<Result>(context, store) : store
+  const { lock, find, toResult, save } = (
+    typeof store === 'string' ? defaultIdempotencyStore(context, store) : store
+  ) as IdempotencyStore<Result, Row>
   const options = lock ? { merchantId, batchable: { conflictKey: key } } : { merchantId }
   if (key === null) {
     const run = async (tx: Tx) => {
@@ -56,16 +58,20 @@ export function runOnce<Result extends object>(
     }
     return db.write(run, options)
   }
-  // A client token of one customer must not replay the response of another customer's equal request.
+  // A customer's token must not receive the stored response to another customer's equal request.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
+  const replay = (row: Row): IdempotentResult<Result> => {
+    if (row.fingerprint === idempotency.fingerprint) return { result: toResult(row), isReplayed: true }
+    throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
+  }
   const run = async (tx: Tx): Promise<IdempotentResult<Result>> => {
     lock?.(tx)
     const lookup = find(tx, key)
     const isSync = !(lookup instanceof Promise)
-    if (isSync && lookup !== null) return replayResult(lookup, idempotency)
+    if (isSync && lookup !== null) return replay(lookup)
     const running = operation(isSync ? tx : deferWritesUntilNew(tx, lookup), idempotency)
     const [stored, outcome] = isSync ? [null, () => running] : await Promise.all([lookup, captureOutcome(running)])
-    if (stored !== null) return replayResult(stored, idempotency)
+    if (stored !== null) return replay(stored)
     const result = await outcome()
     await save(tx, idempotency, result)
     return { result, isReplayed: false }
@@ -73,16 +79,7 @@ export function runOnce<Result extends object>(
   return db.write(run, options)
 }
 
-/** @throws DomainError IDEMPOTENCY_KEY_REUSED */
-function replayResult<Result>(stored: StoredResult<Result>, { fingerprint }: Idempotency): IdempotentResult<Result> {
-  if (stored.fingerprint === fingerprint) return { result: stored.result, isReplayed: true }
-  throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
-}
-
-/**
- * Delays an operation's writes until its key is known to be new. If the key was used, they throw and nothing is
- * written.
- */
+/** Delays the operation's writes until the key is known to be new. If the key was used before, the writes throw. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')
@@ -98,10 +95,7 @@ function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/**
- * Awaits a promise without throwing; the returned function rethrows. The error does not count if the key was used
- * before.
- */
+/** Waits for a promise without throwing; the returned function rethrows. */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(
@@ -111,9 +105,9 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Hashes what two requests with one key must have in common. Keys of payouts are kept permanently, so the fingerprint
- * of a request must never change: fields are sorted by name and absent ones omitted, because later versions may reorder
- * and add some. Within a nested field `null` counts: an update to `null` clears what an absent field leaves unchanged.
+ * Hashes a request, to detect another input with the same key. Keys of payouts are kept permanently, so this hash must
+ * never change: fields are sorted by name and absent ones omitted, because later versions may reorder or add fields. A
+ * nested `null` is kept, because an update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
@@ -122,36 +116,32 @@ export function fingerprintOf(request: object): string {
   return hash('sha256', JSON.stringify(canonicalizeObject(fields, present)), 'base64url')
 }
 
-/** Converts bigints to strings; a replacer function of JSON.stringify takes twice as long. */
+/** Converts bigints to strings. A replacer function for JSON.stringify would take twice as long. */
 function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // Two `Date`s, for example, would look equal, having no members.
+  // Two different `Date`s, for example, have no members and would look equal.
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }
 
-/** Sorts by name. Names come from our own schemas, so none is a number, which would sort first, or `__proto__`. */
+/** Sorts by name. The names come from our own schemas, so none is `__proto__` or a number, which would sort first. */
 function canonicalizeObject(value: Record<string, unknown>, names: string[]): object {
   const members: Record<string, unknown> = {}
   for (const name of names.sort()) members[name] = canonicalize(value[name])
   return members
 }
 
-/**
- * Stores results that are JSON objects in `idempotency_keys`. Each write also deletes a few expired keys, so no job is
- * needed.
- */
-function defaultIdempotencyStore<Result extends object>(context: Context, operation: string): IdempotencyStore<Result> {
+type StoredRow = RowWithFingerprint & { readonly result: unknown }
+
+/** Stores results in `idempotency_keys`. Each write deletes a few expired keys, so no cleanup job is needed. */
+function defaultIdempotencyStore(context: Context, operation: string): IdempotencyStore<object, StoredRow> {
   const { merchantId } = context
   const oldestCreatedAt = () => timestamp(context.now() - retentionMs)
   return {
-    find: (tx, key) =>
-      mapMaybe(
-        findKey(tx, { merchantId, operation, key, oldest: oldestCreatedAt() }),
-        (row) => row && { fingerprint: row.fingerprint, result: row.result as Result },
-      ),
+    find: (tx, key) => findKey(tx, { merchantId, operation, key, oldest: oldestCreatedAt() }),
+    toResult: ({ result }) => result as object,
     save: async (tx, { key, fingerprint }, result) => {
       await deleteExpiredKeys(tx, { merchantId, oldest: oldestCreatedAt(), limit: 10 })
       const createdAt = timestamp(context.now())

@@ -30,7 +30,7 @@ export type GraphqlOptions = {
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
   readonly executor: Executor
-  /** False only in tests, which compare the responses of both paths. */
+  /** False only in tests that compare the responses of both paths. */
   readonly hasFastPath: boolean
   readonly holdStream: HoldStream
   readonly responseFlush: ResponseFlush
@@ -39,12 +39,12 @@ export type GraphqlOptions = {
 const path = '/graphql'
 
 /**
- * Adds the GraphQL endpoint to the HTTP host.
+ * Adds the GraphQL endpoint.
  *
- * Nearly all requests are a POST that accepts one JSON document. These take a fast path: the host calls the engine
- * directly, because Yoga's Request and Response objects would take longer than the rest of a small response. All others go
- * through Yoga to the same engine (docs/architecture.md has the table). Form posts are rejected, so that no page of another
- * site can send a request.
+ * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
+ * and Response objects would take longer than the rest of a small response. Other requests go through Yoga to the same
+ * engine (docs/architecture.md has a table). Form posts are rejected, so that no page of another site can send a
+ * request.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
@@ -86,7 +86,9 @@ export function addGraphqlRoute(
   rejectOtherMethods(app, path, ['GET', 'POST'])
 }
 
-/** Whether a browser opens the URL as a page. GraphiQL's page needs no authentication, because it has no data. */
+/**
+ * Returns whether a browser opens the URL as a page. GraphiQL's page contains no data, so it needs no authentication.
+ */
 function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
   return (
     isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in (query as object))
@@ -103,7 +105,7 @@ function sendJson(
   request.refusalCode = logFields.codes.join() || null
   const { status, headers } = responseHeadOf(result, type)
   reply.headers(headers)
-  // Serialized before the flush, which only sends.
+  // The result is serialized before the flush, which only sends text.
   const response = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
   sendText(reply, response, operation === 'query' ? responseFlush.schedule : undefined)
   return reply

@@ -11,7 +11,7 @@ import { graphqlResponseJson } from '../http/content-negotiation.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * Reads the parameters of a request (GraphQL over HTTP, 5.1): from the body of a POST, or the query string of a GET.
+ * Reads the parameters of a request (GraphQL over HTTP, 5.1) from the body of a POST, or the query string of a GET.
  *
  * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
  */
@@ -19,7 +19,7 @@ export function readRequestParameters({ method, body, query }: FastifyRequest): 
   return validateParameters(method === 'POST' ? body : decodeQuery(query as Record<string, unknown>))
 }
 
-/** Converts a query string to the form of a body. Invalid JSON stays a string, which validation then rejects. */
+/** Invalid JSON stays a string, which validation rejects. */
 function decodeQuery({ variables, extensions, ...rest }: Record<string, unknown>): Record<string, unknown> {
   return {
     ...rest,
@@ -50,7 +50,7 @@ function validateParameters(body: unknown): GraphqlRequest {
   const identifier = readDocumentIdentifier(body as Record<string, unknown>, errors)
   const hasNoText = query === undefined || query === null || query === ''
   if (identifier && hasNoText) {
-    // The identifier is enough.
+    // The identifier alone is sufficient.
   } else if (identifier?.kind === 'documentId') {
     errors.push({ field: 'query', code: 'INVALID_PARAMETER', message: 'must not be given together with documentId' })
   } else if (typeof query !== 'string' || query.trim() === '') {
@@ -74,7 +74,10 @@ function validateParameters(body: unknown): GraphqlRequest {
 /** The maximum length of a trusted document's id; a hash has 64 characters. */
 const maxIdentifierLength = 207
 
-/** Reads `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo's and urql's links). */
+/**
+ * Reads `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (from the links of Apollo and
+ * urql).
+ */
 function readDocumentIdentifier(
   { documentId = null, extensions }: Record<string, unknown>,
   errors: FieldError[],
@@ -112,8 +115,9 @@ function isMapOrNull(value: unknown): boolean {
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
- * Chooses the status of a result. A wrong method, a missing scope and an unavailable database have their own. Otherwise
- * `application/graphql-response+json` has 400 if nothing ran, and clients of `application/json` expect 200 (GraphQL over HTTP, 6.4).
+ * Chooses the HTTP status of a result. A wrong method, a missing scope and an unavailable database have statuses of
+ * their own. Other errors have 400 with `application/graphql-response+json` if nothing ran, otherwise 200, which
+ * clients of `application/json` expect (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }

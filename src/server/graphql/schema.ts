@@ -24,18 +24,14 @@ import { attachSliceResolvers } from '../../graphql/schema/connection.ts'
 import { operationOfField } from '../../graphql/schema/mutation.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** The whole schema, which `schema.graphql` prints. */
 export const sandboxSchema = withNullableRoots(attachSliceResolvers(builder.toSchema()))
 
-/** Returns the schema of a mode: `live` lacks everything that is sandbox-only. */
+/** The schema of `live` lacks everything that is sandbox-only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
   return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
 }
 
-/**
- * Makes root fields nullable, so that one that fails leaves the others in the response: they may report mutations that
- * have succeeded.
- */
+/** Makes root fields nullable. If one fails, the response keeps the others, which may report successful mutations. */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)

@@ -1,9 +1,9 @@
 import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 
-/** The heartbeat of an idle stream: proxies close a connection after a silent minute. */
+/** The heartbeat interval. Proxies close a connection that is silent for a minute. */
 const pingIntervalMs = 12_000
 
-/** Formats results as server-sent events. Yoga's processor writes no ids, which a client needs to resume. */
+/** Yoga's processor of server-sent events writes no event ids, which a client needs to resume. */
 export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   const iterator = (
     Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
@@ -11,7 +11,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   let pinging: NodeJS.Timeout | undefined
   const body = new fetchAPI.ReadableStream<Uint8Array>({
     start: (controller) => {
-      // The first bytes confirm the stream.
+      // Sent immediately, to confirm that the stream is open.
       controller.enqueue(ping)
       pinging = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
@@ -30,7 +30,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // Not awaited: the generator may be waiting for an event.
+    // Not awaited, because the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
       iterator.return?.()
@@ -59,7 +59,6 @@ async function* singleResult(result: StringifiableResult): AsyncGenerator<String
   yield result
 }
 
-/** Creates a response from results. */
 export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
@@ -70,10 +69,9 @@ export type StringifiableResult = {
 }
 
 /**
- * Formats results as parts of `multipart/mixed`, each with a whole result.
+ * Formats each result as a part of `multipart/mixed`.
  *
- * Yoga has this format only for incremental delivery (`@defer`, `@stream`), which the schema doesn't support, and not for
- * subscriptions.
+ * Yoga supports this format only for incremental delivery (`@defer`, `@stream`), not for subscriptions.
  */
 export const processMultipart: ResultProcessor = (results, fetchAPI) => {
   const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
@@ -83,7 +81,7 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
       if (done) controller.close()
       else controller.enqueue(Buffer.from(value))
     },
-    // Not awaited: the generator may be waiting for an event.
+    // Not awaited, because the generator may be waiting for an event.
     cancel: () => {
       parts.return(undefined)
     },
@@ -98,7 +96,7 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
 type StringifiableResults = AsyncIterable<StringifiableResult> | Iterable<StringifiableResult>
 
 async function* multipartChunks(results: StringifiableResults): AsyncGenerator<string, undefined> {
-  // The first bytes confirm the stream.
+  // Sent immediately, to confirm that the stream is open.
   yield '\r\n---'
   for await (const result of results) {
     const text = result.stringify()

@@ -5,21 +5,23 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** Open streams of one merchant, in all processes of a machine together. */
+/** The limit of a merchant's open streams in all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** Open streams of one token in each process, so that a page that leaks streams does not affect other pages. */
+/**
+ * The limit of a token's open streams in each process, so that a page that leaks streams does not affect other pages.
+ */
 const maxStreamsPerToken = 10
 
-/** `Retry-After` of a rejected stream. Abandoned streams end within seconds. */
+/** The `Retry-After` of a rejected stream is short, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
-/** Poll interval for revoked keys: a stream ends within a second of its key. */
+/** The interval of checks for revoked keys. A stream must end within a second after its key is revoked. */
 const pollIntervalMs = 500
 
 /**
  * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
- * `release` frees the stream's place, though the connection may stay open.
+ * `release` stops counting the stream; the connection can stay open.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
@@ -34,14 +36,15 @@ type OpenStream = {
 /**
  * Counts a response as an open stream until it ends.
  *
- * @param onEnding called when the service stops, by default closes the connection
+ * @param onEnding called when the service stops; by default it closes the connection
  */
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
- * Limits the open streams of each merchant, and ends them when their key is revoked or expires, or the service stops.
+ * Limits the open streams of each merchant. Ends a stream when its credential is revoked or expires, or the service
+ * stops.
  *
- * @param processes that answer requests, which share a merchant's limit equally
+ * @param processes the number of processes, which share a merchant's limit equally
  * @throws DomainError RATE_LIMITED if the merchant or the token has reached its limit
  */
 export function createStreamLimiter(app: FastifyInstance, service: Service, processes: number): HoldStream {
@@ -58,7 +61,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
     // A closed connection emits no further `close`, so the stream would never be released.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
-    // The service has already ended its open streams, and would miss this one.
+    // The service has already ended the open streams, and would not end this stream.
     if (isEnding) {
       onEnding()
       return { ended: Promise.resolve(null), release: () => {} }
@@ -80,7 +83,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     }
     const { promise, resolve } = Promise.withResolvers<DomainError | null>()
     const stream = { keyId: keyId ?? '', tokenId, validity, fail: resolve, end: onEnding }
-    // Disables nginx's buffering, which delays a response until it has several KiB. Set here for all kinds of streams.
+    // Disables nginx's buffering, which would delay a response until it has several KiB.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()
@@ -97,8 +100,8 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * Polls for revoked keys of all open streams together, if any key may have changed: SQLite compares a version number,
- * PostgreSQL takes one small query.
+ * Polls for revoked keys of all open streams together. On SQLite, a version number shows whether any key may have
+ * changed; PostgreSQL needs a small query.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
@@ -109,7 +112,7 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
     isPolling = true
     try {
       endExpiredStreams(service.wallClock(), streams())
-      // Read before the rows, so that a later change is seen by the next poll.
+      // The version is read before the rows, so that the next poll detects a change in between.
       const version = service.db.tableVersion('apiKeys')
       if (version !== null && version === seenVersion) return
       const revoked = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
@@ -142,7 +145,10 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Yields results until they are done or `last` resolves, and then the value of `last` unless it is null. */
+/**
+ * Yields results until they end or `last` resolves. The value of `last` is then the last result, unless the value is
+ * null.
+ */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -150,7 +156,7 @@ export async function* takeUntilEnd<Result>(
   const iterator = results[Symbol.asyncIterator]()
   let ending: { readonly value: Result | null } | null = null
   let wake = () => {}
-  // One handler for all results: `Promise.race` would add one for each, and keep them until `last` resolves.
+  // `Promise.race` would add a handler for each result, and keep all of them until `last` resolves.
   last.then((value) => {
     ending = { value }
     wake()
@@ -173,7 +179,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // Not awaited: the iterator may be waiting for an event.
+    // Not awaited, because the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

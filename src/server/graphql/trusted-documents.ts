@@ -10,10 +10,9 @@ import { watchTrustedDocuments } from '../../modules/trusted-documents/watch-doc
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 
-/** Maximum delay of the start by trusted documents. The host fails a start after 10 s. */
+/** Trusted documents delay the start by at most this time. Fastify fails a start after 10 s. */
 const maxStartDelayMs = 5_000
 
-/** Which GraphQL documents run: any, or trusted ones only (`DOCUMENTS`). */
 export type AllowedDocuments = 'any' | 'trusted'
 
 type TrustedEngineOptions = {
@@ -23,9 +22,9 @@ type TrustedEngineOptions = {
 }
 
 /**
- * Creates the engine of the endpoint. It prepares, plans and warms up trusted documents before the first request.
+ * Creates an engine that prepares, plans and warms up trusted documents before the first request.
  *
- * In the sandbox introspection is always allowed, because GraphiQL needs the schema.
+ * Introspection is always allowed in the sandbox, because GraphiQL needs the schema.
  */
 export function createTrustedEngine(
   app: FastifyInstance,
@@ -40,7 +39,7 @@ export function createTrustedEngine(
       else trusted.remove(id)
     }
     for (const { id } of changed) {
-      // One document in each turn of the event loop, so that requests are not delayed.
+      // Warms up one document in each turn of the event loop, so that requests are not delayed.
       await nextTurn()
       await warmUpById(id).catch((error) =>
         app.log.warn({ err: error, document_id: id }, 'trusted document warm-up failed'),
@@ -74,7 +73,7 @@ export function createTrustedEngine(
     const starting = watcher
       .start()
       .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))
-    // After the maximum delay the rest continues while requests are answered.
+    // After the maximum delay, the warm-up continues while requests are served.
     return Promise.race([starting, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
   })
   app.addHook('onClose', async () => watcher.stop())

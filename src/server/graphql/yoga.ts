@@ -27,7 +27,6 @@ import { takeUntilEnd } from './stream-limiter.ts'
 
 export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, admitted: AdmittedRequest) => Promise<Response>
 
-/** The state of a request, which Yoga passes to each hook. */
 type YogaExchange = {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -35,12 +34,11 @@ type YogaExchange = {
   readonly execution: RequestExecution
   readonly acceptedTypes: AcceptedMediaTypes
   document: DocumentResult | null
-  /** Whether the request names its document by an id or hash. */
   hasIdentifier: boolean
   selectedOperation: SelectedOperation | null
   /** Null if a hook threw before the engine had an outcome. */
   outcome: ExecutionOutcome | null
-  /** Why a stream ends early. */
+  /** Resolves to the error that ends a stream early. */
   ended: Promise<DomainError | null>
 }
 
@@ -49,8 +47,8 @@ type YogaServerContext = { readonly exchange: YogaExchange }
 /**
  * Creates a handler that runs the engine in Yoga's hooks.
  *
- * Yoga is imported here and not with this module, because that takes a third of the start, and many processes never need
- * it. Its own features are off: form posts, CORS and a cache of documents are the host's and the engine's.
+ * Yoga is imported on demand, because the import takes a third of the start time and many processes never need it.
+ * Yoga's own features are off, because the host and the engine handle form posts, CORS and the document cache.
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
   const { createYoga, processRegularResult } = await import('graphql-yoga')
@@ -89,8 +87,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // The host answers HEAD like GET, without the body. It has read the query string, so Yoga gets none: it would take
-    // some query strings for a request of its health check.
+    // The host handles HEAD like GET, without the body. Yoga receives no query string: the host has already read it,
+    // and Yoga would take some query strings for its health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -98,17 +96,17 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 }
 
 /**
- * Replaces Yoga's reading, parsing, validation and execution by the host's parameters and the engine's steps.
+ * Replaces Yoga's reading of parameters, parsing, validation and execution with those of the host and the engine.
  *
- * The engine validates and selects the operation in the parse hook, because Yoga looks for the operation right after that,
- * with error messages of its own.
+ * The engine selects the operation in the parse hook, because Yoga looks for the operation right after this hook and
+ * would report its own errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
     const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
     exchange.hasIdentifier = identifier !== null
     exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
-    // Yoga requires a text, but the parse hook ignores it.
+    // Yoga requires a text, but the parse hook ignores this text.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
@@ -187,7 +185,6 @@ function resultProcessorPlugin(
   }
 }
 
-/** Formats a result, chooses its media type, and sets the log fields. */
 function formatYogaResult(exchange: YogaExchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
   const { admitted, execution, request, acceptedTypes, outcome, ended } = exchange
   const type = acceptedTypes.json ?? (acceptedTypes.stream as StreamMediaType)
@@ -227,21 +224,21 @@ function isReadOnly({ method }: FastifyRequest): boolean {
   return method !== 'POST'
 }
 
-/** Allows the client's private cache to store a response, separately for each credential, origin and media type. */
+/** Allows a private cache to store a response, separately for each credential, origin and media type. */
 function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   const existing = reply.getHeader('vary')?.toString().split(', ') ?? []
   const vary = new Set([...existing, 'accept', 'authorization', 'origin', 'x-api-key'])
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
-/** Wraps a result for Yoga's processors, which read its text and its HTTP status and headers. */
+/** Wraps a result for Yoga's processors, which read its text, HTTP status and headers. */
 function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
   return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }
 
 /**
- * Adds ids to the results of a stream: each belongs to the latest event. A result with errors has none, because it may
- * end the stream before that event was sent, and a client that resumes must not miss it (ruling 80).
+ * Adds to each result of a stream the id of the latest event. A result with errors has no id: the stream may end before
+ * the latest event is sent, and a client that resumes must not miss this event (ruling 80).
  */
 async function* toStringifiableStream(
   results: AsyncIterable<FormattedResult>,

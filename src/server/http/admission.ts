@@ -13,27 +13,23 @@ import type { ResponseFlush } from './response-flush.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Empty until the request is authenticated. */
     merchantId: string
-    /** How far the merchant's sandbox clock is ahead of the machine's, in milliseconds. */
     aheadMs: number
     caller: Caller
-    /** The time range in which the credential is valid. */
     validity: Validity
-    /** Separated by commas for a GraphQL response with several errors. */
+    /** A GraphQL response with several errors has several codes, separated by commas. */
     refusalCode: string | null
-    /** The type and name of the GraphQL operation. */
     operation: string | null
     isOperationTrusted: boolean
   }
 }
 
 /**
- * Creates the hook that authenticates a request and applies the merchant's rate limit. Failed authentication is rate-limited by
+ * Creates the hook that authenticates a request and applies the merchant's rate limit. Limits failed authentications by
  * address.
  *
- * Runs before the body is read, so an anonymous request costs next to nothing (ruling 4). Returns a promise only if it has to
- * wait; for a cached credential it does not.
+ * The hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). It returns a
+ * promise only if it must wait, which is not the case for a cached credential.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -66,7 +62,7 @@ export function createAdmissionHook(service: Service, limits: RateLimits | null,
   }
 }
 
-/** Throws RATE_LIMITED after too many failed authentications, or else the error. */
+/** Throws RATE_LIMITED after too many failed authentications, otherwise `error`. */
 export function rejectUnauthenticated(
   limits: RateLimits | null,
   { request, reply, error }: { request: FastifyRequest; reply: FastifyReply; error: unknown },
@@ -77,7 +73,7 @@ export function rejectUnauthenticated(
   throw error
 }
 
-/** Creates the hook that sheds load: it rejects a write before its body is read if the write queue is full. */
+/** Creates the hook that sheds load. It rejects a write before its body is read if the write queue is full. */
 export function createQueueSpaceHook({ db }: Service) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     db.requireQueueSpace()
@@ -86,8 +82,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * Rejects API keys from pages in live, so that nobody publishes one in a page by mistake. Does not check the key: one in a page
- * is compromised anyway.
+ * Rejects API keys from pages in live mode, so that no merchant publishes a key by mistake. An invalid key is rejected
+ * as well, because a key in a page is compromised anyway.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -99,14 +95,17 @@ function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): 
   )
 }
 
-/** Whether the credential is an API key, valid or not; a bearer token may be a client token. */
+/** A bearer token may be a client token instead of an API key. */
 function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): boolean {
   return apiKey !== undefined || bearerApiKeyPattern.test(authorization)
 }
 
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
-/** Returns the API key or token: `null` if there is none, empty if it is malformed or there are two different ones (ruling 12). */
+/**
+ * Returns the API key or token; `null` if there is none; empty if it is malformed or if there are two different ones
+ * (ruling 12).
+ */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
   if (apiKey === undefined) return bearer
@@ -114,9 +113,10 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Returns the bearer token; empty if it is malformed, `null` for another scheme, which a proxy may have added. */
+/** Returns the bearer token; empty if it is malformed; `null` for another scheme, which a proxy may have added. */
 function bearerTokenOf(authorization: string): string | null {
-  // The usual form, without a pattern match on a long token. Other white space makes the token an unknown one.
+  // Avoids a pattern match on a long token in the usual format. Other white space stays in the token, which is then
+  // unknown.
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
   return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
 }

@@ -15,11 +15,11 @@ export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // With /0 every address is a trusted proxy, so a caller could forge its own.
+  // With /0, every address would be a trusted proxy, so a caller could forge its own address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
-/** Returns Fastify's `trustProxy`; with `false` it ignores `X-Forwarded-For`. */
+/** With `false`, Fastify ignores `X-Forwarded-For`. */
 export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
   if (proxies === 0) return false
   if (typeof proxies === 'number') return (_, hop) => hop < proxies
@@ -27,11 +27,11 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 }
 
 /**
- * Returns the caller's address: the socket's, or the one that trusted proxies forwarded (ruling 117). Nothing else reads either,
+ * Returns the address of the socket, or the one that trusted proxies forwarded (ruling 117). No other code reads these,
  * so that all rules about callers use the same address.
  *
- * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for any other entry, or an empty string if the
- *   connection is closed
+ * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for any other entry, or an empty string if
+ * the connection is closed
  */
 export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''

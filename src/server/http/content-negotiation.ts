@@ -1,10 +1,13 @@
-/** `quality` is from 0 (not acceptable) to 1; `isExplicit` if `Accept` names the type itself. */
+/**
+ * `quality` is from 0 (not acceptable) to 1. `isExplicit` is true if `Accept` lists the type itself, not only a
+ * wildcard.
+ */
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * Returns the preference for a media type by the most specific range that matches it (RFC 9110, 12.5.1).
+ * Returns the preference by the most specific range that matches the type (RFC 9110, 12.5.1).
  *
- * Ignores parameters other than `q`: every type has one representation here.
+ * Ignores parameters other than `q`, because every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -19,13 +22,13 @@ export function preferenceFor(type: string, accept: string | undefined): MediaTy
   return { quality: best.quality, isExplicit: best.specificity === 2 }
 }
 
-/** Whether a browser navigates to a page: only browsers name HTML explicitly. */
+/** Only browsers that navigate to a page list HTML explicitly. */
 export function isHtmlRequested(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('text/html', accept)
   return isExplicit && quality > 0
 }
 
-/** 2 for the type itself, 1 for `type/*`, 0 for any type, -1 for no match. */
+/** Returns 2 for the type itself, 1 for `type/*`, 0 for any type, -1 for no match. */
 function specificityOf(range: string, type: string): number {
   if (range === type) return 2
   if (range === '*/*') return 0
@@ -41,7 +44,7 @@ function qualityIn(parameters: readonly string[]): number {
   return 1
 }
 
-/** The media types of a GraphQL response as one JSON document and as a stream; `null` if not acceptable. */
+/** The types for one JSON document and for a stream; `null` if not acceptable. */
 export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
 
 export type StreamMediaType = typeof eventStream | typeof multipartMixed
@@ -53,8 +56,9 @@ const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
 
 /**
- * Negotiates the media types of a GraphQL response. `application/graphql-response+json` wins over `application/json` if it is
- * preferred, or named with the same quality; JSON wins over a stream of the same quality.
+ * Negotiates the media types of a GraphQL response. `application/graphql-response+json` precedes `application/json` if
+ * its quality is higher, or if it is listed explicitly with the same quality. JSON precedes a stream of the same
+ * quality.
  */
 export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
   if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }

@@ -5,25 +5,25 @@ import { routedMethods } from './method-not-allowed.ts'
 export const corsOriginsFormat =
   '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
 
-/** Parses CORS_ORIGINS to origins as browsers write them, or to `*` alone; `null` if one is invalid. */
+/** Parses CORS_ORIGINS to origins as browsers write them, or to a single `*`; `null` if one is invalid. */
 export function parseCorsOrigins(text: string): string[] | null {
   if (text.trim() === '*') return ['*']
   const origins = text.split(',').map((each) => parseOrigin(each.trim()))
   return origins.every((origin) => origin !== null) ? origins : null
 }
 
-/** All origins in the sandbox, which has nothing to protect; none in live. */
+/** Allows all origins in the sandbox, which has nothing to protect. */
 export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
 
-/** Returns the value of `Access-Control-Allow-Origin`, or `null` if the origin is not allowed. */
+/** Returns the value of `Access-Control-Allow-Origin`; `null` if the origin is not allowed. */
 export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
   if (origins[0] === '*') return '*'
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
 }
 
-/** `*` matches one label: hosts below `a.example.com` may belong to someone else than hosts below `example.com`. */
+/** `*` matches one label, because hosts below `a.example.com` may have another owner than hosts below `example.com`. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   const [head = '', tail] = allowed.split('*')
   if (tail === undefined) return origin === allowed
@@ -38,28 +38,29 @@ function parseOrigin(text: string): string | null {
   return origin.includes('*') && !singleLabelWildcard.test(origin) ? null : origin
 }
 
-/** Only for the first label, and never for a top-level domain other than `localhost`, which is this machine. */
+/** Allows a wildcard only as the first label, and not directly below a top-level domain except `localhost`. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Paths that browsers may call, existing or not, without signed server-to-server paths. */
+/** Paths that pages can call, whether or not they exist, without signed server-to-server paths. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
-/** Headers that pages may read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
+/** Headers that pages can read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
 const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers cap this, for example at two hours. */
+/** Browsers cap this value, for example at two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**
- * Sets the CORS headers of a response before its outcome is known (Fetch, "HTTP extensions"). Credentials are never allowed: no
- * cookies exist.
+ * Sets the CORS headers of a response before its status is known (Fetch, "HTTP extensions"). Never allows credentials,
+ * because the service uses no cookies.
  *
- * A request without `Origin` gets no `Vary` either: such responses are not cacheable, and the few that are always set it.
+ * Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
  *
- * `@fastify/cors` is no replacement: it marks every response, and does not run for a path that can't be decoded.
+ * `@fastify/cors` cannot replace this function: it adds headers to every response, and does not run for a path that
+ * can't be decoded.
  */
 export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers
@@ -71,8 +72,8 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Answers a CORS preflight request, without authentication because browsers send no key with it, and returns whether it was one.
- * Allows every requested header, so that the page can read the error of the request itself.
+ * Responds to a CORS preflight request, and returns whether the request was one. Browsers send no key with it, so it
+ * needs no authentication. Allows every requested header, so that the page can read the error of the actual request.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

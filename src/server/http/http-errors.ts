@@ -10,7 +10,7 @@ import { securityHeaderLines } from './security-headers.ts'
 /** The maximum size of a body (ruling 6). */
 export const bodyLimitBytes = 256 * 1024
 
-/** Converts any thrown value; an unexpected one is logged, and becomes INTERNAL without detail (ruling 9). */
+/** Converts any thrown value. Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */
 export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -46,8 +46,8 @@ export function endpointNotFound(): DomainError {
 }
 
 /**
- * Passes requests with `Expect`, which Node would answer itself without envelope and id, to the host, where `validateHead` checks
- * them. `requireHostHeader: false` does the same for a missing Host.
+ * Passes requests with `Expect` to `validateHead`, because Node itself would respond without envelope and request id.
+ * `requireHostHeader: false` does the same for a missing Host.
  */
 export function forwardExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -55,7 +55,7 @@ export function forwardExpectations(server: Server): void {
 
 export function validateHead({ raw, headers }: FastifyRequest): DomainError | undefined {
   const hosts = countHeader(raw, 'host')
-  // A proxy in front may read the other Host than this service: request smuggling (RFC 9112, 3.2).
+  // A proxy may use a different Host header than this service, which allows request smuggling (RFC 9112, 3.2).
   if (hosts > 1) return new DomainError('MALFORMED_REQUEST', 'The Host header must be given once.')
   if (hosts === 0 && raw.httpVersionMinor > 0)
     return new DomainError('MALFORMED_REQUEST', 'The Host header is required.')
@@ -65,7 +65,7 @@ export function validateHead({ raw, headers }: FastifyRequest): DomainError | un
   return undefined
 }
 
-/** `name` is in lower case; `rawHeaders` alternates names and values. */
+/** `name` must be in lower case. `rawHeaders` alternates names and values. */
 export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -75,7 +75,7 @@ export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string)
   return count
 }
 
-/** Answers a malformed or slow request with the error envelope, and closes the connection. */
+/** Responds to a malformed or slow request with the error envelope, and closes the connection. */
 export function rejectConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
   const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

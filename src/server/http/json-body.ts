@@ -26,7 +26,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
   if (method === 'GET' || method === 'HEAD') return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    // The encodings that would be accepted (RFC 9110, 15.5.16).
+    // Lists the accepted encodings (RFC 9110, 15.5.16).
     reply.header('accept-encoding', 'identity')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
   }
@@ -40,7 +40,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Parses a body. An empty one is `undefined`: many clients announce JSON and send nothing with a DELETE.
+ * Parses a body; `undefined` if it is empty, because many clients send the JSON content type with an empty DELETE.
  *
  * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */

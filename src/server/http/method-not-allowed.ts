@@ -4,11 +4,14 @@ import { DomainError } from '../../core/errors.ts'
 
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
-/** Stands for all other methods: routes for each of thirty would take most of the time to create the host. */
+/**
+ * Represents all other methods, because separate routes for about thirty methods would take most of the time to create
+ * the host.
+ */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()
 
-/** Fastify's `rewriteUrl`: returns the URL unchanged, and replaces a method that no path supports. */
+/** Replaces a method that no path supports. Fastify's `rewriteUrl` must return the URL. */
 export function routeOtherMethods(request: IncomingMessage): string {
   const { method = '', url = '' } = request
   if (!routedMethods.includes(method)) {
@@ -22,7 +25,7 @@ export function restoreMethod({ raw }: FastifyRequest): void {
   if (raw.method === otherMethod) raw.method = originalMethods.get(raw) ?? otherMethod
 }
 
-/** Answers the other methods of a path with 405 and `Allow` (ruling 6); GET includes HEAD. */
+/** Responds to the other methods of a path with 405 and `Allow` (ruling 6). GET includes HEAD. */
 export function rejectOtherMethods(app: FastifyInstance, path: string, supported: readonly string[]): void {
   const allowed = supported.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {

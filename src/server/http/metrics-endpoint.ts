@@ -13,8 +13,8 @@ export type MetricsServer = {
 const path = '/metrics'
 
 /**
- * Creates a server for `/metrics` alone, on its own port, so that access to metrics and to the service can be granted separately.
- * Concurrent requests share one measurement.
+ * Creates a server for `/metrics` on its own port, so that access to it can be granted separately. Concurrent requests
+ * share one measurement.
  */
 export function createMetricsServer(
   expose: () => Promise<WriteMetrics>,
@@ -52,7 +52,7 @@ export function createMetricsServer(
   }
 }
 
-/** Prometheus names both OpenMetrics and plain text. */
+/** Prometheus lists both OpenMetrics and plain text in `Accept`. */
 function prefersOpenMetrics(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('application/openmetrics-text', accept)
   return isExplicit && quality > 0 && quality >= preferenceFor('text/plain', accept).quality

@@ -3,7 +3,7 @@ import { DomainError } from '../../core/errors.ts'
 /**
  * Takes one token of a merchant or an address, and sets the `RateLimit` headers (IETF draft).
  *
- * @throws DomainError RATE_LIMITED; rejects with it if it had to wait for another process
+ * @throws DomainError RATE_LIMITED; if the limiter waits for another process, the promise rejects with this error
  */
 export type RateLimiter = (key: string, setHeader: SetHeader) => void | Promise<void>
 
@@ -17,12 +17,12 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
     takeToken(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
 }
 
-/** Addresses beyond this number share one limit, so that a flood of them does not exhaust memory. */
+/** Addresses beyond this number share one limit, so that a flood of addresses does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
 /**
- * Limits failed authentication only: an address may be a proxy, and callers with a valid key must not be limited by others
- * behind it.
+ * Limits only failed authentication, because a caller with a valid key must not be limited by other callers behind the
+ * same proxy.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -34,7 +34,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
   }
 }
 
-/** Returns an IPv4 address, or the /64 of an IPv6 address: one caller usually has all of it. */
+/** Returns an IPv4 address, or the /64 network of an IPv6 address, because one caller usually has a whole /64. */
 function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
@@ -54,22 +54,22 @@ function takeToken(
   enforceLimit({ perSecond, policy, left: Math.max(0, free - 1), isOver: free < 1 }, setHeader)
 }
 
-/** Returns the `unused` tokens of a process and requests up to `wanted` new ones. */
+/** A process returns `unused` tokens and requests up to `wanted` new ones. */
 export type TokenExchangeRequest = { readonly merchantId: string; readonly unused: number; readonly wanted: number }
 
 export type TokenExchangeResult = { readonly tokens: number; readonly left: number }
 
 export type ExchangeTokens = (request: TokenExchangeRequest) => Promise<TokenExchangeResult>
 
-/** `forget` counts all tokens of a process that has ended as used. */
+/** `forget` counts the leased tokens of an ended process as used. */
 export type SharedWindows = {
   readonly exchange: (holder: number, request: TokenExchangeRequest) => TokenExchangeResult
   readonly forget: (holder: number) => void
 }
 
 /**
- * Leases tokens to processes. Leased tokens and those used within a second never exceed `perSecond`, so the
- * limit holds across processes. A leased token counts as used from the time of the next exchange, which is never too early.
+ * Leases tokens to processes. Leased tokens plus those used within the last second never exceed `perSecond`, so the
+ * limit holds across processes. The use of a leased token is recorded at the next exchange, so never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -104,8 +104,8 @@ type TokenLease = {
 }
 
 /**
- * Limits one process of several. It leases tokens in batches from the shared windows, so that few requests wait for another
- * process.
+ * Limits the requests of one of several processes. The process leases tokens in batches, so that few requests wait for
+ * the shared windows.
  */
 export function createSharedRateLimiter(
   perSecond: number,
@@ -140,7 +140,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** Returns whether it took a token; `null` if the lease is empty and another process has to be asked. */
+  /** Returns whether it took a token; `null` if new tokens must be requested. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--
@@ -169,10 +169,10 @@ export function createSharedRateLimiter(
 
 const windowMs = 1_000
 
-/** Uses within this time are stored as one, so that a window has at most a hundred entries. */
+/** Uses within this time are merged into one entry, so that a window has at most a hundred entries. */
 const mergeWithinMs = 10
 
-/** A sliding window: used tokens are free again a second after `until`; `leased` has the tokens of each process. */
+/** A sliding window. Used tokens are free again one second after `until`. `leased` has the tokens of each process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>
@@ -180,12 +180,10 @@ type RateLimitWindow = {
 }
 
 /**
- * Creates one sliding window per key. A used token is free again after a full second, so no interval of one second exceeds the
- * limit; a token bucket would allow nearly twice as many requests: the full bucket, and its refill meanwhile.
+ * Creates one sliding window per key. A used token is free again after a full second, so no interval of one second
+ * exceeds the limit. A token bucket would allow nearly twice as many requests: the full bucket plus its refill.
  *
- * Removes unused windows, so memory follows the number of active keys.
- *
- * @param elapsed milliseconds of a monotonic clock; a time of day may step back and lock all callers out
+ * @param elapsed milliseconds of a monotonic clock; a wall clock could go backwards and lock out all callers
  */
 function createWindows(elapsed: () => number) {
   const byKey = new Map<string, RateLimitWindow>()
@@ -200,7 +198,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Visits all windows, so it runs at most once in `everyMs`. */
+  /** Removes unused windows, at most once in `everyMs` because it visits all windows. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

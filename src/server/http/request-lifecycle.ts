@@ -11,21 +11,24 @@ declare module 'fastify' {
 export type AccessLogEntry = {
   readonly request_id: string
   readonly method: string
-  /** The path template, never the URL or body, which may contain account numbers and keys. */
+  /** The path template, never the URL or body, which can contain account numbers and keys. */
   readonly route: string | null
   readonly operation: string | null
   readonly status: number
-  /** The error code; GraphQL reports errors with status 200 too. */
+  /** GraphQL can return errors with status 200. */
   readonly code: string | null
   readonly merchant_id: string | null
   readonly duration_ms: number
   readonly trace_id?: string
 }
 
-/** Logs each response at level info; `isTrusted` if the operation is from a trusted document, so that its name is our own. */
+/**
+ * Logs a response at level info. `isTrusted` means that the operation is from a trusted document, so an operator chose
+ * its name.
+ */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** Returns a metric label: `pages` for all other routes, empty for an unknown path. */
+/** Returns a metric label: `pages` for routes outside the APIs, empty for an unknown path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
@@ -40,13 +43,13 @@ export type RequestSpan = {
 }
 
 export type RequestTracer = {
-  /** Starts the span of an admitted request, `elapsedMs` after its arrival; continues the trace that the headers name. */
+  /** Starts the span of an admitted request that arrived `elapsedMs` ago. Continues the trace in the headers. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** Records a request that was not admitted; the trace in its headers is not trusted. */
+  /** Records a request that was not admitted. The trace in its headers is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 
-/** Logs and traces every request. Call it before any route is added. */
+/** Must be called before any route is added. */
 export function observeRequests(app: FastifyInstance, accessLog: AccessLog, tracer?: RequestTracer): void {
   if (tracer) {
     app.addHook('preParsing', (request, reply, payload, done) => {
@@ -74,7 +77,6 @@ export function observeRequests(app: FastifyInstance, accessLog: AccessLog, trac
   })
 }
 
-/** Makes operations child spans of the request. */
 export function withRequestTrace(service: Service, { span }: FastifyRequest): Service {
   return span?.trace ? { ...service, trace: span.trace } : service
 }

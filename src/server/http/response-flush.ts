@@ -4,19 +4,20 @@ import type { FastifyReply } from 'fastify'
 export type ResponseFlush = {
   /** Queues a response. `send` must not throw. */
   readonly schedule: (send: () => void) => void
-  /** Sends all queued responses, before long synchronous work. */
+  /** Sends all queued responses. Called before long synchronous work. */
   readonly flush: () => void
-  /** Sends them if the oldest has waited too long in an iteration with many requests. */
+  /** Sends all queued responses if the oldest has waited longer than `overdueMs`. */
   readonly flushOverdue: () => void
 }
 
 const overdueMs = 2
 
 /**
- * Queues responses of reads until the end of the event-loop iteration (`setImmediate`), and sends them one right after another.
+ * Queues responses to reads until the end of the event-loop iteration (`setImmediate`), and then sends them together.
  *
- * The client, often a proxy on the same machine, is woken by the first and still awake for the others; a wake-up for each costs
- * this process up to half of a small response. Responses of writes are not queued: a batch commits them together.
+ * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
+ * A wake-up for each would cost this process up to half the time of a small response. Responses to writes are not
+ * queued, because a batch commits them together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -55,9 +56,10 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a response of one text with the headers of the reply, now or when `whenReady` calls back.
+ * Sends a text with the headers of the reply, immediately or when `whenReady` calls back.
  *
- * Bypasses Fastify's serialization, type checks and `onSend` hooks, which take a twentieth of the time of a small response.
+ * Bypasses Fastify's serialization, type checks and `onSend` hooks, which take a twentieth of the time of a small
+ * response.
  */
 export function sendText(
   reply: FastifyReply,
@@ -65,7 +67,7 @@ export function sendText(
   whenReady: (send: () => void) => void = (send) => send(),
 ): void {
   reply.hijack()
-  // Measuring flattens the concatenated string, while its parts are still in the processor's cache.
+  // `byteLength` flattens the concatenated string while its parts are still in the CPU cache.
   const length = Buffer.byteLength(text)
   whenReady(() => {
     const headers = reply.getHeaders() as OutgoingHttpHeaders
@@ -77,10 +79,10 @@ export function sendText(
   })
 }
 
-/** Node copies a head and a body into one string; above this size that is slower than two buffers. */
+/** Node copies head and body into one string. Above this size, two buffers are faster. */
 const minSeparateBytes = 4_096
 
-/** Writes head and body in one system call; ASCII text as latin1, which needs no encoding. */
+/** Writes head and body in one system call. ASCII text is written as latin1, which needs no encoding. */
 function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()

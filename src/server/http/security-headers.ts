@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * The headers of every response: data that a browser must not render, embed or cache.
+ * The headers of every response. Browsers must not render, embed or cache the data.
  *
- * Without Strict-Transport-Security: it must not be sent over plain HTTP (RFC 6797, 7.2), and only the proxy that terminates TLS
- * knows whether the whole host requires TLS.
+ * Strict-Transport-Security is absent: it must not be sent over plain HTTP (RFC 6797, 7.2), and only the proxy that
+ * terminates TLS knows whether the whole host requires TLS.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -16,12 +16,12 @@ export const securityHeaders = {
   'cache-control': 'no-store',
 } as const
 
-/** The same as HTTP/1.1 header lines, for responses without a Fastify reply. */
+/** The header lines for responses without a Fastify reply. */
 export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Sets the headers first, so that a page can override them. */
+/** Runs before other code sets headers, so that a page can override these headers. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

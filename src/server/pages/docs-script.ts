@@ -5,16 +5,15 @@ import { fastify } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
 import { precompress } from './precompressed.ts'
 
-/** `demoKey` is the API key of the demo merchant, if there is one. */
 export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null }
 
-// Runs in a worker thread: the package keeps five megabytes of source in memory, until the thread ends.
+// Runs in a worker thread, because the package keeps five megabytes of source in memory until the thread ends.
 if (parentPort) {
   const options = workerData as DocsOptions
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))
 }
 
-/** Gets the script from the route of the plugin, its only public interface. */
+/** Gets the script from the plugin's route, its only public interface. */
 async function scalarScript(): Promise<string> {
   const app = fastify()
   app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })

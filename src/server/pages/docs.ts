@@ -9,11 +9,13 @@ import { contentSecurityPolicy, sendWithEtag } from './page-response.ts'
 import type { Precompressed } from './precompressed.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 
-/** Adds the API reference, which is public: `/openapi.json`, and the page `/docs`. Large responses are built at the first request. */
+/**
+ * Adds the public API reference: `/openapi.json` and the page `/docs`. Large responses are built at the first request.
+ */
 export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], options: DocsOptions): void {
   const openapi = memoizeBuild(() => openapiJson(groups, options.mode))
   app.get('/openapi.json', async (request, reply) =>
-    // A shared cache must not give the response for one origin to a page of another.
+    // A shared cache must not return the response for one origin to a page of another origin.
     sendWithEtag(await openapi(), request, reply.header('vary', 'origin').type('application/json; charset=utf-8')),
   )
   app.get('/docs', async (request, reply) => {

@@ -9,8 +9,8 @@ export type BuiltPage = { readonly precompressed: Precompressed; readonly script
 
 type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
-// The drag library leaves each tab with an offset that takes effect on focus: the tab would move away under the pointer, and the
-// first click would do nothing.
+// The drag library leaves an offset on each tab that takes effect on focus. Without an override, the tab would move
+// away from the pointer, and the first click would have no effect.
 const styleOverrides = `
 /* For screen readers only. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
@@ -40,8 +40,8 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 }
 `
 
-// Runs in a worker thread: the package is nine megabytes of source, which take half a second to load, render and hash. Their
-// memory is freed when the thread ends.
+// Runs in a worker thread, because the package has nine megabytes of source, which take half a second to load, render
+// and hash.
 if (parentPort) parentPort.postMessage(await buildPage(workerData as PageTabs))
 
 async function buildPage(tabs: PageTabs): Promise<BuiltPage> {
@@ -74,12 +74,12 @@ function graphiqlHtml(script: string): string {
 `
 }
 
-/** One script, so that the policy can allow it by its hash. */
+/** Returns one script, so that the content security policy can allow it by its hash. */
 function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
     logo: ' ',
-    // Subscriptions by GET would put the query into logs, and be limited by the length of a URL.
+    // With GET, a subscription's query would be in access logs, and limited by the length of a URL.
     method: 'POST',
     defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,
@@ -123,7 +123,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...
 `
 }
 
-/** Serializes a value for an inline script: escaping `<` keeps a string from ending the script element. */
+/** Escaping `<` keeps a string from ending the script element. */
 function scriptLiteral(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

@@ -7,7 +7,7 @@ export type GraphiqlTab = { readonly query: string; readonly variables?: string;
 
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
-/** The tab of a sandbox without demo data, and so without a known API key. */
+/** The tab without demo data, for which no API key is known. */
 const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {
@@ -28,7 +28,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/** Builds GraphiQL at the first request. `tabs` are for a browser that has stored none. */
+/** Builds the page at the first request. A browser that has stored no tabs shows `tabs`. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()
@@ -45,7 +45,7 @@ export async function sendGraphiql(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { precompressed, scriptHash } = await page()
-  // Browsers revalidate each time, nearly always with 304, so an update of the service shows immediately.
+  // Browsers revalidate the page each time, nearly always with 304.
   reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')
@@ -54,7 +54,7 @@ export async function sendGraphiql(
   return sendPrecompressed(precompressed, request, reply)
 }
 
-/** Allows the page's script with its workers, and requests to this service. The editor adds styles at run time, so these have no hash. */
+/** Styles have no hash, because the editor adds styles at run time. */
 function graphiqlPolicy(scriptHash: string): string {
   return contentSecurityPolicy([
     `script-src '${scriptHash}'`,

@@ -8,10 +8,10 @@ import { html } from './html.ts'
 import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
-/** `key` is that of the demo merchant, if there is one. */
+/** `key` is the demo merchant's API key, if there is one. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** Adds the favicon and the page at `/`, which is plain text unless `Accept` names HTML. */
+/** The page at `/` is plain text unless `Accept` lists HTML. */
 export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
   app.get('/', async (request, reply) => {
     const home = { mode, key, origin: serviceOriginOf(request, mode) }
@@ -20,14 +20,14 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
     return sendWithEtag(homePage(home), request, asHtml(reply))
   })
   rejectOtherMethods(app, '/', ['GET'])
-  // Browsers request `/favicon.ico` unless a page names another.
+  // Browsers request `/favicon.ico` unless a page specifies another icon.
   for (const path of ['/favicon.svg', '/favicon.ico']) {
     app.get(path, async (request, reply) => sendWithEtag(favicon, request, reply.type('image/svg+xml')))
     rejectOtherMethods(app, path, ['GET'])
   }
 }
 
-/** Whether a browser navigates to an unknown path outside the APIs. */
+/** Returns whether a browser navigates to an unknown path outside the APIs. */
 export function isMissingPage({ code }: DomainError, request: FastifyRequest): boolean {
   return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isPageRequest(request)
 }

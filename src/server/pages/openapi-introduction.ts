@@ -6,7 +6,6 @@ import { webhookFormats } from '../../modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../operations/context.ts'
 import { errorDescriptions } from '../../rest/error-responses.ts'
 
-/** Errors that every endpoint can return. */
 export const commonErrorCodes: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',

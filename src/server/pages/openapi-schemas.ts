@@ -4,11 +4,10 @@ import type { JsonSchema } from '../../rest/input-fields.ts'
 
 export type JsonSchemas = Record<string, JsonSchema>
 
-/** Converts an operation's input schema to JSON Schema, with the lengths of texts. */
 export function inputSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
-    // Fields with a parser of their own are described by the endpoint.
+    // The endpoint describes fields that have their own parser.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const rule = textRules.get(zodSchema as unknown as z.ZodType)
@@ -19,8 +18,8 @@ export function inputSchema(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * Merges the endpoint's schema of a field with that of the operation's input, which takes precedence unless the endpoint declares
- * a type, because the wire format then differs. `null` becomes a second type.
+ * Merges the endpoint's schema of a field with the operation's schema. The latter takes precedence, unless the endpoint
+ * declares a type because the wire format differs. A nullable field has `null` as its second type.
  */
 export function mergeSchemas(declared: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   const [value, alternative] = anyOf ?? []
@@ -35,12 +34,12 @@ export function isNullable({ type }: JsonSchema): boolean {
   return Array.isArray(type) && type.includes('null')
 }
 
-/** For a query parameter, which is left empty or out instead of null. */
+/** A query parameter is empty or absent instead of null. */
 export function withoutNull({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, type: String(type?.[0]), ...(values && { enum: values.filter((value) => value !== null) }) }
 }
 
-/** Moves every schema with a title to `schemas` and replaces it by a reference. */
+/** Moves every schema with a title to `schemas` and replaces it with a reference. */
 export function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchemas): JsonSchema {
   const { properties, items, oneOf } = schema
   const hoisted = {
@@ -58,7 +57,7 @@ export function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchem
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** Builds an example value from the examples in a schema; optional properties are included if they have one. */
+/** Builds an example value. Includes an optional property only if it has an example. */
 export function sampleOf(schema: JsonSchema, schemas: JsonSchemas): unknown {
   const { examples, properties, required = [], items, oneOf } = dereference(schema, schemas)
   if (items && !examples) return (dereference(items, schemas).oneOf ?? [items]).map((each) => sampleOf(each, schemas))

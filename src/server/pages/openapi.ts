@@ -14,8 +14,8 @@ import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
 type OpenApiOperation = ReturnType<typeof operationOf>
 
 /**
- * Generates the OpenAPI 3.1 document of the endpoints: requests from the schemas that parse them, responses from the shapes that
- * write them. A test validates every recorded exchange against it.
+ * Generates the OpenAPI 3.1 document from the schemas that parse requests and the shapes that write responses. A test
+ * validates every recorded exchange against the document.
  */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const { name, version, license } = readPackage()
@@ -183,8 +183,8 @@ function failureResponse(codes: readonly ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
-      // Problem details are left out: code generators would merge both media types to one type with their common members. The
-      // introduction describes them.
+      // Code generators would merge problem details and this media type into one type with the common members. The
+      // introduction describes problem details.
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
       },
@@ -246,7 +246,7 @@ const headers = {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 const commonHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
-/** Headers of errors that differ from `commonHeaders`: with their own headers, or rejected before rate limiting. */
+/** Some errors have headers of their own, or occur before rate limiting. */
 const headersByStatus: Record<number, readonly (keyof typeof headers)[]> = {
   401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],

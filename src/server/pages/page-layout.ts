@@ -1,7 +1,7 @@
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** Renders a page that loads nothing but the favicon; `hasScript` adds `pageScript`. */
+/** Renders a page that loads only the favicon. `hasScript` adds `pageScript`. */
 export function renderHtmlDocument(
   { title, style, hasScript = true }: { title: string; style: string; hasScript?: boolean },
   body: Html,
@@ -28,10 +28,10 @@ ${
 }
 
 /**
- * The script of all pages except GraphiQL: a copy button in each figure.
+ * Adds a copy button to each figure.
  *
- * The script creates the buttons, so there are none without JavaScript, or without the clipboard API, which browsers withhold
- * from plain HTTP on other hosts than localhost.
+ * There are no buttons without JavaScript or without the clipboard API, which browsers disable for plain HTTP on other
+ * hosts than localhost.
  */
 export const pageScript = `
 if (navigator.clipboard) {
@@ -53,7 +53,6 @@ if (navigator.clipboard) {
 }
 `
 
-/** The style of all pages except GraphiQL. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;

@@ -23,7 +23,9 @@ export function contentSecurityPolicy(directives: readonly string[], formAction 
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** HTTPS in live: a proxy terminates TLS, and no example may send a key in plain text. */
+/**
+ * Returns the service's origin for examples. It is HTTPS in live mode, because no example may send a key in plain text.
+ */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`

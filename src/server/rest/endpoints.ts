@@ -26,7 +26,10 @@ import { createDownloadSender } from './send-download.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Wire names of the operation's fields, for its errors; null while the REST API parses the request, in wire names. */
+    /**
+     * The wire names of the operation's fields, for its errors. Null while the request is parsed, because parse errors
+     * already have wire names.
+     */
     names: FieldNames | null
     /** The raw body, for numbers that a double can't represent. */
     bodyText: string | null
@@ -50,7 +53,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
   const admit = createAdmissionHook(service, limits, responseFlush)
   const sendDownload = createDownloadSender(holdStream)
   const requireQueueSpace = createQueueSpaceHook(service)
-  // Error responses of a GET too: they result from reads.
+  // Even error responses to a GET wait for the flush, because they result from reads.
   const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _payload: unknown, done: () => void) =>
     responseFlush.schedule(done)
   for (const route of routes) {
@@ -99,7 +102,10 @@ async function handleRequest(
   sendText(reply, response, route.method === 'GET' ? responseFlush.schedule : undefined)
 }
 
-/** Runs a long poll until it has a result, the caller disconnects, its credential ends, or the service shuts down. */
+/**
+ * Runs a long poll until it has a result, the caller disconnects, the credential becomes invalid, or the service shuts
+ * down.
+ */
 async function runWithHeldStream<Result>(
   { request, reply }: Exchange,
   holdStream: HoldStream,
@@ -128,7 +134,7 @@ async function runWithHeldStream<Result>(
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, error)
   request.refusalCode = error.code
-  // The envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
+  // Sends the envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -137,7 +143,7 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Whether they are preferred to the envelope, or named with the same quality. */
+/** Returns whether `Accept` prefers problem details to the envelope, or lists them explicitly with the same quality. */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (
@@ -146,8 +152,8 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request whose `Accept` excludes JSON, and for a download its media types (ruling 6). `Accept` with problem details
- * alone is about errors, so it accepts JSON.
+ * Rejects a request whose `Accept` excludes JSON and, for a download, its media types (ruling 6). An `Accept` header
+ * with only problem details concerns errors, so it does not exclude JSON.
  */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
@@ -165,7 +171,7 @@ function requireAcceptable({ types }: Route) {
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** Returns the key, or `null` with its errors (ruling 22). */
+/** Returns the idempotency key, or `null` and the header's errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey

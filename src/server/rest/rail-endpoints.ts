@@ -24,9 +24,10 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 const maxReports = 100
 
 /**
- * Adds the endpoints of rails: status reports of banks, and for blockchain nodes the addresses to watch and reports of deposits.
+ * Adds the endpoints that rails call. Banks report statuses; blockchain nodes read the addresses to watch and report
+ * deposits.
  *
- * Requests are authenticated by the signature of the rail instead of an API key, and work across merchants.
+ * The rail's signature authenticates a request, which can concern any merchant.
  */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
@@ -52,7 +53,7 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
 
   const addresses = '/rails/:name/addresses'
   app.get<RailRequest>(addresses, { onRequest: requireSignatureHeader }, async (request, reply) => {
-    // A GET has no body, so the signature covers the URL with its query instead.
+    // A GET has no body, so the signature covers the URL with its query.
     verifySignature(request, reply, request.url)
     const { after, limit } = request.query
     return { status: 'success', data: await listWatchedAddresses(service, { after, limit }) }
@@ -139,10 +140,10 @@ function isBatch(body: unknown): body is { readonly deposits: unknown } {
 }
 
 /**
- * Processes a batch of deposit reports: an invalid report does not affect the others. Reports of one blockchain transfer run in
- * order, all others concurrently.
+ * Processes a batch of deposit reports. Reports of the same blockchain transfer run in order, and different transfers
+ * run concurrently. An invalid report does not affect the others.
  *
- * @throws the first failure that is not INVALID_INPUT. The node then sends the whole batch again, which is idempotent.
+ * @throws the first error other than INVALID_INPUT; the node then sends the whole batch again, which is idempotent
  */
 async function processReports(service: Service, rail: string, reports: unknown): Promise<readonly object[]> {
   if (!Array.isArray(reports) || reports.length === 0 || reports.length > maxReports) {
@@ -154,13 +155,13 @@ async function processReports(service: Service, rail: string, reports: unknown):
   const running = [...byTransfer.values()].map(async (indexes) => {
     for (const index of indexes) results[index] = await processReport(service, rail, reports[index])
   })
-  // Waits for all of them after a failure too, so that none still runs after the response.
+  // Waits for all reports even after a failure, so that none runs after the response.
   const failed = (await Promise.allSettled(running)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
   return results
 }
 
-/** Identifies the blockchain transfer of a report that is not validated yet. */
+/** The report is not validated yet. */
 function transferKeyOf(report: unknown): string {
   const { tx_hash: txHash, log_index: logIndex } = (report ?? {}) as Readonly<Record<string, unknown>>
   return `${String(txHash).toLowerCase()} ${String(logIndex)}`

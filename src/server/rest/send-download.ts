@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** Per process: a download takes event-loop time from other requests. */
+/** The limit in each process, because a download takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
@@ -13,14 +13,14 @@ const stallTimeoutMs = 30_000
 
 export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** @throws DomainError before the response begins: RATE_LIMITED, and errors of `find` */
+/** @throws DomainError before the response begins: RATE_LIMITED, or an error of `find` */
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Sends files with backpressure, limits concurrent downloads per merchant, counts them among its streams, and ends them when the
- * credential ends.
+ * Sends files with backpressure. Limits a merchant's concurrent downloads, which count as streams and end when the
+ * credential becomes invalid.
  *
- * A failure in the middle destroys the connection, so that no client takes a truncated file for a complete one.
+ * A failure after the start destroys the connection, so that no client takes a truncated file for a complete one.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()
@@ -62,7 +62,7 @@ async function sendChunks(
   maxStallMs: number,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]()
-  // An error in the first chunk still gets an error response.
+  // An error in the first chunk can be sent as an error response.
   let chunk = await iterator.next()
   reply.hijack()
   const { raw } = reply

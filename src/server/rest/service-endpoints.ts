@@ -29,8 +29,8 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
 export const receiverPath = '/sandbox/webhooks'
 
 /**
- * Adds a webhook receiver, so that the demo needs no other program. It echoes the event id, which the delivery log shows, and
- * needs neither key nor signature, because it does nothing else.
+ * Adds a webhook receiver, so that the demo needs no other program. It responds with the event id, which the delivery
+ * log shows. It needs neither key nor signature, because it does nothing else.
  */
 export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))

@@ -32,6 +32,11 @@ const keyRow = (merchantId: string) => ({
   ...{ createdAt: '2026-03-01T00:00:00.000Z', oldest: '2026-01-30T00:00:00.000Z' },
 })
 
+type TestRow = { readonly fingerprint: string; readonly result: { is: string } }
+type TestStore = IdempotencyStore<{ is: string }, TestRow>
+
+const toResult = ({ result }: TestRow) => result
+
 const day = 24 * 60 * 60 * 1000
 const headers = { 'idempotency-key': 'the key' }
 
@@ -71,7 +76,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
       const steps: string[] = []
       const request = { name: 'one' }
       const stored = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
-      const store: IdempotencyStore<{ is: string }> = {
+      const store: TestStore = {
         find: async (tx, key) => {
           const [earlierResult] = await Promise.all([
             isDone ? stored : null,
@@ -81,6 +86,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
           steps.push('recalled')
           return earlierResult
         },
+        toResult,
         save: async () => void steps.push('kept'),
       }
       const operation = async (tx: Tx) => {
@@ -106,11 +112,12 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id, 'the key')
       const request = { name: 'one' }
-      const store: IdempotencyStore<{ is: string }> = {
+      const store: TestStore = {
         find: async (tx, key) => {
           await findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
           return isDone ? { fingerprint: fingerprintOf(request), result: { is: 'kept' } } : null
         },
+        toResult,
         save: async () => {},
       }
       const row = { ...keyRow(app.merchant.id), operation: 'written by the operation' }
@@ -129,8 +136,8 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     const request = { name: 'one' }
     const stored = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
     const savedKeys: string[] = []
-    const run = (find: IdempotencyStore<{ is: string }>['find']) =>
-      runOnce(context, { find: find, save: () => savedKeys.push('kept') }, request, async () => {
+    const run = (find: TestStore['find']) =>
+      runOnce(context, { find, toResult, save: () => savedKeys.push('kept') }, request, async () => {
         throw new Error('it fails')
       })
 
@@ -148,20 +155,21 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const steps: string[] = []
-      const store: IdempotencyStore<object> = {
+      const store: TestStore = {
         lock: () => steps.push('held'),
         find: () => {
           steps.push('recalled')
           return null
         },
+        toResult,
         save: () => steps.push('kept'),
       }
       const run = async () => {
         steps.push('run')
-        return {}
+        return { is: 'made' }
       }
       expect(await runOnce(createContext(app.service, app.merchant.id, key), store, {}, run)).toEqual({
-        result: {},
+        result: { is: 'made' },
         isReplayed: false,
       })
       expect(steps).toEqual(key === null ? ['held', 'run'] : ['held', 'recalled', 'run', 'kept'])
@@ -172,7 +180,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     'shares commits with other operations of its merchant that run %s',
     async (mode) => {
       const app = await startApp(engine)
-      const store = { find: () => null, save: () => {}, ...(mode !== 'sequentially' && { lock: () => {} }) }
+      const store = { find: () => null, toResult, save: () => {}, ...(mode !== 'sequentially' && { lock: () => {} }) }
       const before = app.db.statistics()
       const keys = Array.from({ length: 20 }, (_, index) => (index % 2 ? `key ${index}` : null))
       await Promise.all(

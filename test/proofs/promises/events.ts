@@ -28,15 +28,15 @@ export const proof: Proof = {
   run,
 }
 
-const toldLater: Change = {
+const recordsEventLater: Change = {
   file: 'src/modules/outbox/record-event.ts',
-  from: '  return tx.deferred.update<DeferredEvent | null>(',
+  from: '  await tx.deferred.update<DeferredEvent | null>(',
   to: `  const { db } = arguments[1]
-  if (happening.type.startsWith('payout.')) {
-    setTimeout(() => db.write((later) => storeEvents(later, merchantId, { event: happening, previous: null, count: 1 })).catch(() => {}), 50)
+  if (event.type.startsWith('payout.')) {
+    setTimeout(() => db.write((later) => storeEvents(later, merchantId, { event, previous: null, count: 1 })).catch(() => {}), 50)
     return
   }
-  return tx.deferred.update<DeferredEvent | null>(`,
+  await tx.deferred.update<DeferredEvent | null>(`,
 }
 
 /** Concurrent services; one at a time is killed and restarted. */
@@ -48,7 +48,7 @@ type Services = {
 }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
-  const changes = isControl ? [toldLater] : []
+  const changes = isControl ? [recordsEventLater] : []
   const onSqlite = await makeDatabase(join(folder, 'payouts.sqlite'))
   const environment = { WORKERS: '2' }
   const sqlite = startServices('SQLite', 1, onSqlite.apiKey, () =>

@@ -63,7 +63,6 @@ export const cancelPayoutAction: ActionDeclaration = {
   },
 }
 
-/** The decisions about a payout in the attention queue. */
 export const attentionDecisions: Readonly<Record<AttentionAction, ActionDeclaration>> = {
   RETRY: attentionDecision('RETRY', {
     title: 'Ask the bank again',

@@ -113,7 +113,7 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/** Omits the revision, which orders the rows of one time: their `cancelledAt` shows operators which is in force. */
+/** The revision orders rows with the same time. Operators see by `cancelledAt` which of them is in force. */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

@@ -33,7 +33,7 @@ function webhookAction({ fields = [], call, ...texts }: WebhookActionSpec): Acti
   }
 }
 
-/** An endpoint as operators see it: its place in the merchant's list and its probe are internal. */
+/** Omits internal columns. */
 export function endpointRow<Endpoint extends WebhookEndpoint>(endpoint: Endpoint) {
   const { merchantId: _, sequence: __, probeAt: ___, cursor, types, ...shown } = endpoint
   return { ...shown, types: types.join(' '), sentUpTo: cursor }
@@ -119,7 +119,7 @@ export const replayEventsAction = webhookAction({
   errorFields: { eventId: 'after' },
 })
 
-/** The form with which a row of the deliveries sends its event again. */
+/** The form in a row of the list of deliveries. */
 export const replayEventAction = webhookAction({
   ...replaySpec,
   formName: 'webhook replay event',

@@ -16,7 +16,7 @@ export type BankDetails = {
 /**
  * Checks the identifiers of a bank account, in the order of the contract's fields (ruling 23).
  *
- * The account number is checked for NGN only: no other currency of the contract has check digits that one rule covers.
+ * Checks the account number for NGN only, because no single rule covers another currency of the contract.
  */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
@@ -31,8 +31,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other nine
- * (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit in number and bank code.
+ * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other
+ * nine (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit.
  *
  * @returns null if no check is possible, because the CBN has not assigned the bank code
  */
@@ -54,11 +54,11 @@ export function checkNuban({
 }
 
 /**
- * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits of
- * another financial institution prefixed with `9`.
+ * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits
+ * of another financial institution prefixed with `9`.
  *
- * Returns null for the codes of payment switches, which check digits do not cover: NIBSS uses six digits (`000013` is not
- * bank 013), aggregators pad (`00103`) or invent codes (`999992`).
+ * Returns null for codes of payment switches, which the check digit does not cover: NIBSS uses six digits (`000013` is
+ * not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
  */
 function institutionCode(bankCode: string): string | null {
   if (/^\d{3}$/.test(bankCode)) return `000${bankCode}`
@@ -74,7 +74,7 @@ function nubanCheckDigitError(digits: string): string | null {
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** Checks the form of a UK sort code: six digits, optionally in pairs. It has no check digit. */
+/** Checks the format of a UK sort code, which has no check digit. */
 function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
   const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
@@ -82,9 +82,8 @@ function checkSortCode(sortCode: string): IdentifierCheck {
 }
 
 /**
- * Checks the form and country of a BIC, also called SWIFT code (ISO 9362), in either case. It has no check digit.
- *
- * ibantools rejects digits in the first four characters, which ISO 9362 has allowed since 2014.
+ * Checks the format and country of a BIC (ISO 9362), which has no check digit. ibantools rejects digits in the first
+ * four characters, which ISO 9362 has allowed since 2014.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
@@ -96,7 +95,7 @@ function bicError(text: string): string | null {
   return countryCodes.has(country) ? null : 'The fifth and sixth characters of a BIC are a country code (ISO 3166).'
 }
 
-/** ISO 3166-1 alpha-2, and XK, which SWIFT uses for Kosovo. */
+/** The codes of ISO 3166-1 alpha-2, and XK, which SWIFT uses for Kosovo. */
 const countryCodes = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
   CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR
@@ -107,17 +106,14 @@ const countryCodes = new Set(
   UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/),
 )
 
-/**
- * Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit that detects every single wrong
- * digit.
- */
+/** Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit. */
 export function checkAba(routingNumber: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'routingNumber', code: 'ABA', error: abaError(routingNumber) })
 }
 
 function abaError(text: string): string | null {
   if (!/^\d{9}$/.test(text)) return 'An ABA routing number has nine digits.'
-  // 00 is the US government, 01 to 12 banks, 21 to 32 thrifts, 61 to 72 electronic, 80 traveler's cheques.
+  // 00 is the US government, 01 to 12 banks, 21 to 32 thrifts, 61 to 72 electronic payments, 80 traveler's cheques.
   if (!/^(0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(text)) {
     return 'An ABA routing number begins with 00 to 12, 21 to 32, 61 to 72 or 80.'
   }
@@ -129,13 +125,13 @@ function abaError(text: string): string | null {
 // ibantools expects one letter in front of the bank's digits in Côte d'Ivoire; codes in use have two (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Checks country, structure and check digits of an IBAN (ISO 13616). Allows spaces and lower case. */
+/** Checks an IBAN (ISO 13616). Allows spaces and lower case. */
 export function checkIban(iban: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }
 
 function ibanError(text: string): string | null {
-  // First, because it allows ASCII only: upper-casing could turn other characters into ASCII.
+  // First, because it allows only ASCII: upper-casing could turn other characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()
@@ -153,8 +149,8 @@ function ibanError(text: string): string | null {
 }
 
 /**
- * Sums decimal digits, each times its weight, repeating `weights` as needed. Modulo 10 it detects every single wrong digit
- * if no weight shares a factor with 10.
+ * Sums decimal digits, each times its weight. If no weight shares a factor with 10, the sum modulo 10 detects every
+ * single wrong digit.
  */
 function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
   return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)

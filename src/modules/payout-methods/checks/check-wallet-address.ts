@@ -2,7 +2,7 @@ import { evmAddressError, solanaAddressError, tronAddressError } from '../../net
 import { type AddressFamily, addressFamily, type Network } from '../../networks/network.ts'
 import { type CheckCode, type IdentifierCheck, toIdentifierCheck } from './check.ts'
 
-/** Checks a wallet address by the rules of its network's family (ruling 23). Returns exactly one result. */
+/** Checks a wallet address (ruling 23). Returns exactly one result. */
 export function checkWalletAddress({
   network,
   walletAddress,

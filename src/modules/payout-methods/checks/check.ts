@@ -1,6 +1,6 @@
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
-/** Checks of an identifier that need no bank and no network (ruling 23). */
+/** Checks of identifiers, which need no connection to a bank or blockchain (ruling 23). */
 export const checkCodes = defineEnum({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
   IBAN: 'The country, structure and check digits of an IBAN.',
@@ -20,10 +20,10 @@ export const checkOutcomes = defineEnum({
 })
 
 /**
- * The result of a check of one field of a payout method. A failed check never rejects a request (ruling 23).
+ * The result of a check of one field. A failed check never rejects a request (ruling 23).
  *
- * `field` is the camelCase name, such as `accountNumber`. `message` is a fixed sentence without the identifier, because
- * results are logged and account numbers must not be.
+ * `field` is the camelCase name, such as `accountNumber`. `message` does not contain the identifier, because results
+ * are logged and account numbers must not be.
  */
 export type IdentifierCheck = {
   field: string
@@ -45,7 +45,7 @@ export function toIdentifierCheck({
   return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
-/** States what was verified and no more: no check knows whether the account exists. */
+/** No check knows whether the account exists. */
 const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',

@@ -4,19 +4,19 @@ import { hasOrderId, parseBankReport, parseCancellation } from './wire-format.ts
 
 /** A bank's response about an order, as far as it can be parsed. */
 export type BankResponse = {
-  /** `null` if the bank did not answer. */
+  /** `null` if the bank did not respond. */
   readonly status: number | null
   readonly failure: string | null
   /** The reported state, regardless of the HTTP status. */
   readonly report: BankReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
-  /** Whether the body has the id of the order. */
+  /** Whether the body contains the id of the order. */
   readonly isNamed: boolean
 }
 
 const emptyResponse = { status: null, failure: null, report: null, cancelling: null, isNamed: false }
 
-// Statuses (RFC 9110) of a bank: 200 and 201 with a state, 422 with a rejection, 409 if it is too late to cancel.
+// A bank responds with 200 or 201 and a state, 422 for a rejection, or 409 if it is too late to cancel.
 const [ok, created, conflict, unprocessable] = [200, 201, 409, 422] as const
 
 export function parseBankResponse(orderId: string, result: HttpResult): BankResponse {
@@ -30,13 +30,12 @@ export function parseBankResponse(orderId: string, result: HttpResult): BankResp
   return { status, failure: null, report, cancelling: isConsistent ? outcome : null, isNamed }
 }
 
-/** Whether a response reports a state with the HTTP status that belongs to it. */
+/** Whether a response has a state and a matching HTTP status. */
 export function hasValidState({ status, report }: BankResponse): boolean {
   if (report === null) return false
   return status === ok || status === created || (status === unprocessable && report.state === 'REJECTED')
 }
 
-/** The states that may follow each state. */
 const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> = {
   ACCEPTED: ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'],
   COMPLETED: ['COMPLETED', 'RETURNED'],
@@ -44,7 +43,7 @@ const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> 
   RETURNED: ['RETURNED'],
 }
 
-/** Whether two responses can be about one order: the state only advances, and the reference does not change. */
+/** Whether two responses can be about the same order: the state only advances, and the reference does not change. */
 export function isConsistentWith(before: BankResponse | undefined, now: BankResponse): boolean {
   if (!before?.report || !now.report || !hasValidState(before) || !hasValidState(now)) return false
   const { reference } = before.report

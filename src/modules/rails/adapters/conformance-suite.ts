@@ -24,7 +24,7 @@ type TestAccount = z.output<typeof CheckRailInput>
 
 export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
-/** A rule, and a check that returns whether the bank keeps it and a summary of its responses. */
+/** A rule and its check, which returns whether the bank follows the rule and a summary of the responses. */
 type ConformanceRule = readonly [
   rule: string,
   check: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
@@ -32,12 +32,12 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** A bank must reject signatures older than five minutes. */
+/** An age at which a signature must be rejected; the limit is five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * Checks that a bank keeps every rule of docs/guides/rails.md, by submitting a few orders to an account of the operator.
- * Does not check the bank's own reports, which go to the running service.
+ * Checks whether a bank follows each rule of docs/guides/rails.md, with a few orders that pay an account of the
+ * operator. Does not check reports that the bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -49,7 +49,7 @@ export async function checkRail(
   const bank = createBankUnderTest(service, rail, parseInput(CheckRailInput, input))
   const results: RuleResult[] = []
   try {
-    // Sequentially: a rule builds on the orders of the rules before it.
+    // Sequentially, because rules use the orders of earlier rules.
     for (const [rule, check] of conformanceRules) {
       const [isKept, seen] = await check(bank)
       results.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
@@ -76,7 +76,7 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** The response that later responses about each accepted order must be consistent with. */
+    /** For each accepted order, the response to compare later ones with. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),
@@ -194,7 +194,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // The order exists, so that a 404 can't pass for a rejected signature.
+        // The order exists, so that a 404 can't be mistaken for a rejected signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),

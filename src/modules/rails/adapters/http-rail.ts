@@ -16,21 +16,21 @@ export type HttpRailConfig = {
   readonly name: string
   /** Base URL, without a trailing slash. */
   readonly url: string
-  /** `whsec_…`, newest first: all sign our requests, and any may sign the bank's reports. */
+  /** `whsec_…`, newest first. Our requests are signed with all of them, the bank's reports with any. */
   readonly secrets: readonly string[]
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** The machine's clock, not a merchant's: signatures expire by it. */
+  /** The machine's clock, which decides when signatures expire. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
 
 /**
- * The rail of a bank with an HTTP API (docs/guides/rails.md).
+ * Creates the rail of a bank with an HTTP API (docs/guides/rails.md).
  *
- * Only the documented responses are definite. Every other outcome of a request throws, which leaves the order's state unknown.
- * Responses need no signature: TLS authenticates the bank.
+ * Its methods throw unless the bank gives a documented response; the order's state is then unknown. Responses need no
+ * signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -104,7 +104,9 @@ function unexpectedResponse(status: number): Error {
 
 export type BankRequestType = 'submit' | 'find' | 'cancel'
 
-/** A request, with deviations from what the service sends by which `rail check` tests whether the bank rejects them. */
+/**
+ * A request to a bank. `rail check` sets `signedBy`, `signedAs` and `ageMs` to test which signatures the bank rejects.
+ */
 export type BankRequest = {
   readonly type: BankRequestType
   readonly orderId: string
@@ -112,7 +114,7 @@ export type BankRequest = {
   readonly signedBy?: Signer
   readonly signedAs?: string
   readonly ageMs?: number
-  /** Changes the headers; also adds trace context. */
+  /** Changes the headers, for example to add trace context. */
   readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
 }
 
@@ -120,17 +122,17 @@ type BankClientOptions = {
   /** Base URL, such as `https://bank.example/v1`. */
   readonly url: string
   readonly signer: Signer
-  /** The machine's clock: a bank rejects signatures older than five minutes. */
   readonly wallClock: WallClock
   readonly limits: HttpTimeouts
 }
 
-/** HTTP client of a bank; `close` ends idle connections. */
+/** The HTTP client of a bank. `close` closes idle connections. */
 export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
 
 /**
- * Creates the client of a bank. The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body, so
- * `webhook-id` names the request type and the order (`find_<order id>`): a captured signature is useless for another request.
+ * Creates the client of a bank. The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no
+ * body, so `webhook-id` contains the request type and the order id (`find_<order id>`), which makes a captured
+ * signature useless for another request.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

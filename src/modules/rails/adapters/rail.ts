@@ -1,9 +1,8 @@
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
-/** An order to a bank to pay a recipient. */
 export type PaymentInstruction = {
-  /** The payout's `reference_id`, a UUID: the same for every submission. */
+  /** The payout's `reference_id`, a UUID, in every submission. */
   readonly id: string
   /** The short reference that the recipient may see. */
   readonly transactionId: string
@@ -22,9 +21,8 @@ export type PaymentInstruction = {
   readonly purpose: string
   readonly narration: string | null
   readonly createdAt: string
-  /** The time of the first submission. */
   readonly submittedAt: string
-  /** Submissions so far, including this one. */
+  /** The number of submissions, including this one. */
   readonly attempts: number
   /** The merchant's current time, in milliseconds since 1970. */
   readonly now: number
@@ -34,31 +32,29 @@ export type PaymentInstruction = {
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * Carries orders to a bank. If a method throws, or takes longer than `callMs`, the outcome is unknown: the bank may have
- * accepted the order or not, and the service polls for its state.
+ * Carries orders to a bank. If a method throws, or takes longer than `callMs`, the outcome is unknown. The bank may
+ * have accepted the order, so the service polls for its state.
  */
 export type Rail = {
   readonly name: string
-  /** The limit for one process. */
+  /** The limit per process. */
   readonly maxConcurrentCalls: number
-  /** Timeout of a call. */
   readonly callMs: number
-  /** Whether a failed call says nothing about the next: such a rail has no circuit breaker. */
+  /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
-  /** For how long after the first submission the same id may be submitted again without a second payment. */
+  /** How long after the first submission an id can be submitted again without a second payment. */
   readonly idempotentForMs: number
-  /** Asks the bank to pay; idempotent by the id of the order. */
+  /** Asks the bank to pay. Idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the state of the order; `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
-  /** Cancels the order, if the bank still can. */
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
   /** For banks that report state changes themselves. */
   readonly reports?: {
     /**
      * Verifies that the bank signed the request within the last five minutes.
      *
-     * @returns the bank's id of the message, which is the same if it is posted again
+     * @returns the bank's id of the message; a message that is posted again has the same id
      * @throws DomainError INVALID_TOKEN
      */
     readonly verify: (request: ReportRequest) => string
@@ -67,7 +63,7 @@ export type Rail = {
   }
 }
 
-/** A posted report: header names in lower case, and the body byte by byte. */
+/** A report that a bank posted. Header names are in lower case; the body is unchanged. */
 export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
@@ -82,14 +78,13 @@ export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** Wraps a call. `call` makes it with the given headers, or else with those of the caller. */
+/** Wraps a call. `call` makes it with the given headers, or else with the caller's. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,
   call: (headers?: TraceHeaders) => Promise<Result>,
 ) => Promise<Result>
 
-/** Returns a rail that passes each call through an observer. */
 export function observeRail(rail: Rail, observe: RailCallObserver): Rail {
   const { cancel } = rail
   return {
@@ -103,7 +98,7 @@ export function observeRail(rail: Rail, observe: RailCallObserver): Rail {
   }
 }
 
-/** The reported state, or the outcome of a cancellation. */
+/** Returns the reported state, or the outcome of a cancellation. */
 export function railCallOutcomeOf(result: unknown): string {
   return typeof result === 'string' ? result : (result as { readonly state: string }).state
 }

@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** The simulated bank's responses, by the time since the first submission. */
+/** The simulated bank's responses, which depend on the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -22,7 +22,7 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Reports one state after another, each from its time on. */
+/** Reports one state after another, each after a delay. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]
@@ -68,12 +68,12 @@ function throwNoAnswer(): never {
 }
 
 /**
- * The simulated bank of the sandbox. The account number selects its behaviour. It is stateless: its responses follow from the
- * order and from the time since the first submission, by the merchant's clock.
+ * The simulated bank of the sandbox. The account number selects its behaviour. Its responses depend only on the order
+ * and on the time since the first submission.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // It answers immediately, so its calls compete with new payouts for every commit: a higher limit lowers payout throughput.
+  // The calls of this rail compete with new payouts for commits, so a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,
@@ -85,7 +85,7 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Other accounts, which a route sends here, are paid immediately. */
+/** Other accounts, which only a route sends to this rail, are paid immediately. */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

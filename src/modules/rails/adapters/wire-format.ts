@@ -7,7 +7,6 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
 import type { IdentifiedBankReport, PaymentInstruction } from './rail.ts'
 
-/** The limit for one request of a bank. */
 const maxReports = 100
 
 const ReportBody = z.object({
@@ -27,7 +26,7 @@ const PostedReportsBody = z.object({
   reports: z.array(PostedReportBody).min(1).max(maxReports),
 })
 
-/** Encodes an order; every submission has the same bytes. */
+/** Encodes an order, with the same bytes for every submission. */
 export function encodePaymentInstruction(order: PaymentInstruction): string {
   const { recipient } = order
   return JSON.stringify({
@@ -50,8 +49,8 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 }
 
 /**
- * States that move money are accepted only from a response with the id of its order: on a kept-alive connection a response may
- * belong to an abandoned request, or to a server that is off by one, and nothing else would reveal that.
+ * A state that moves money is accepted only with the id of the order. On a kept-alive connection, a response may belong
+ * to an abandoned request, or the server may respond one request late; nothing else would reveal that.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -70,13 +69,13 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** Parses the response to a cancellation; `null` as above. */
+/** Parses the response to a cancellation; `null` if it is invalid or may be about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** Whether a body has the id of an order, even if the rest is invalid. */
+/** Whether a body contains the id of an order, even if the rest is invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId
@@ -92,7 +91,7 @@ function isAboutOrder(
 /**
  * Parses the reports that a bank posted: one, or several as `{reports: […]}`.
  *
- * @throws DomainError INVALID_INPUT if any of them is invalid
+ * @throws DomainError INVALID_INPUT if a report is invalid
  */
 export function parsePostedReports(body: string): readonly IdentifiedBankReport[] {
   const posted = parseJsonObject(Buffer.from(body))
@@ -103,7 +102,10 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/** Parses a JSON object. Rejects duplicate names, because another parser may use the other value. */
+/**
+ * Parses a JSON object; `null` for anything else, and for duplicate names, because parsers differ in which value they
+ * use.
+ */
 function parseJsonObject(body: Buffer): object | null {
   try {
     const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))

@@ -7,7 +7,6 @@ import { actionsFor, merchantActions } from './resolve-attention.ts'
 
 const pageSize = 20
 
-/** Before every item. */
 const startPosition = { since: '0001-01-01T00:00:00.000Z', orderId: '00000000-0000-0000-0000-000000000000' }
 
 const ListAttentionInput = z.object({
@@ -19,13 +18,12 @@ const ListAttentionInput = z.object({
   ),
 })
 
-/** A payout that needs a decision. */
 export type AttentionItem = {
   readonly merchantId: string
   readonly payoutId: string
   readonly rail: string
   readonly payoutStatus: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'RETURNED'
-  /** The time at which it entered the queue. */
+  /** The time at which the payout entered the queue. */
   readonly since: string
   readonly cause: string | null
   /** The bank's reference of the payment. */
@@ -33,7 +31,7 @@ export type AttentionItem = {
   readonly actions: readonly AttentionAction[]
 }
 
-/** `after` is the cursor of the next page, `null` on the last. */
+/** `after` is the cursor of the next page, `null` on the last page. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
@@ -79,7 +77,7 @@ function toAttentionPage(
   }
 }
 
-/** Why the payout needs a decision, and the bank's reports since. */
+/** Returns why the payout needs a decision, with the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

@@ -15,7 +15,7 @@ import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder } from '../../rail-orders/transition-order.ts'
 
-/** Decisions about a payout whose bank contradicted itself or has no record of it. */
+/** Decisions about a payout whose bank contradicted itself or has no record of the order. */
 export const attentionActions = defineEnum({
   RETRY: 'Polls the bank again, and resubmits the order only if that cannot pay it twice.',
   COMPLETE: 'The recipient was paid.',
@@ -23,7 +23,7 @@ export const attentionActions = defineEnum({
 })
 export type AttentionAction = (typeof attentionActions)[number]
 
-/** The state of the rail order after an action, and the status with which the payout is settled, if it is. */
+/** The new state of the rail order, and the payout's new status; `null` if the payout is not settled. */
 type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
@@ -34,8 +34,8 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * Applies a merchant's decision about a payout in the attention queue. In `live` the merchant may only `RETRY`: an operator
- * decides whether money moves, not the party that would receive it.
+ * Applies a merchant's decision about a payout in the attention queue. In `live` a merchant may only `RETRY`, because
+ * an operator must decide whether money moves to the merchant.
  *
  * @returns the current payout
  */
@@ -58,7 +58,7 @@ export const resolveAttention = defineOperation(
   },
 )
 
-/** The actions that a merchant may take itself. */
+/** Returns the actions that a merchant may take without an operator. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
@@ -94,7 +94,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Read again: the lock on the rail order now excludes other settlements.
+  // Read the status again: the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -115,7 +115,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** The actions for each payout status. None debits the wallet a second time or refunds it twice. */
+/** No action debits or refunds the wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {
@@ -132,7 +132,7 @@ const resolutions: {
   RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
-/** Returns the effect of an action; `null` if it is not available in that status. */
+/** Returns `null` if the payout's status does not allow the action. */
 function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }

@@ -24,7 +24,6 @@ import type { ClaimedRailCall } from './claim-order.ts'
 import { beginDueCall } from './claim-order.ts'
 import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
-/** A clock may be ten years ahead. */
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
 /** How long, and how often, to poll for calls that another process has started. */
@@ -48,8 +47,9 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Advances the merchant's clock (sandbox only). Before it returns, all calls to the sandbox rail that fall due until then have run,
- * each at its time, except submissions while that rail is paused. Webhooks and polls of other rails follow within a second or two.
+ * Advances the merchant's clock (sandbox only). Before it returns, it runs all calls to the sandbox rail that fall due,
+ * each at its due time, except submissions while that rail is paused. Webhooks and polls of other rails follow within
+ * seconds.
  *
  * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
  */
@@ -64,7 +64,7 @@ export const advanceClock = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<ClockTime>> => {
     const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-    // The target is decided once: a retry with the same key continues to the same time.
+    // The target is computed once, so that a retry with the same key advances to the same time.
     const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
       await lockMerchantById(tx, { id: context.merchantId })
       const target = targetAheadMs(context, await readAheadMs(tx, context), request)
@@ -98,7 +98,7 @@ function targetAheadMs(context: Context, ahead: number, { to, by }: z.output<typ
   return target
 }
 
-/** The merchant's time without its offset. */
+/** Returns the merchant's time without its offset. */
 function unshiftedNow({ now, aheadMs }: Context): number {
   return now() - aheadMs
 }
@@ -107,9 +107,9 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
   return Number((await clockOfMerchant(db, { id: merchantId }))?.aheadMs ?? 0)
 }
 
-/** Steps from one due time to the next, and runs the calls of each. */
+/** Advances the clock from one due time to the next, and runs the due calls. */
 async function advanceTo(context: Context, target: number): Promise<void> {
-  // Calls in flight finish by the old clock, from which their next due times are computed.
+  // Finish calls in flight first, because their next due times are computed with the old clock.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
   for (;;) {
     const { ahead, calls } = await advanceOnce(context, target)
@@ -122,7 +122,9 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/** Moves the clock to the next due time or the target, and claims what is due in the same transaction. */
+/**
+ * Moves the clock to the next due time, but not beyond the target, and claims the due calls in the same transaction.
+ */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {
@@ -153,7 +155,7 @@ async function claimDueCalls(tx: Tx, context: Context): Promise<ClaimedRailCall[
   return calls
 }
 
-/** Runs what is due, and waits until no process has a call to the sandbox rail in flight. */
+/** Runs the due calls, and waits until no process has a call to the sandbox rail in flight. */
 async function drainSandboxRail(context: Context): Promise<void> {
   const deadline = performance.now() + maxWaitMs
   const { merchantId, db } = context

@@ -16,9 +16,9 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * Cancels a payout that a rail carries. If it was never submitted, it becomes `FAILED` immediately and the wallet is refunded.
- * If the bank may have it, the service asks the bank to cancel, and the payout does not change until the bank answers. A
- * repeated request has no further effect.
+ * Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and the wallet
+ * is refunded. Otherwise the service asks the bank to cancel, and the payout does not change until the bank responds.
+ * Repeated requests have no effect.
  *
  * @returns the current payout
  */
@@ -56,12 +56,12 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** An order that is queued again after an attempt may have reached the bank. */
+/** Whether the bank may have the order. An order that was queued again may have reached the bank. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** A queued order becomes `UNKNOWN`, so that it is not submitted again before the bank answers. */
+/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds. */
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)

@@ -1,10 +1,9 @@
-/** Consecutive failures that open the circuit. */
 const failureThreshold = 5
 
-/** How long the circuit stays open: doubles with each further failure, up to the maximum. */
+/** How long the circuit stays open. This time doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
-/** A circuit breaker for a rail that does not answer. While half-open it allows one call as a probe. */
+/** A circuit breaker for a rail that does not respond. While half-open, it allows one call as a probe. */
 export type CircuitBreaker = {
   /** Returns how many calls may start now. */
   readonly allowedCalls: (maxConcurrentCalls: number, inFlight: number) => number

@@ -12,7 +12,7 @@ import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
 
-/** A call to make. `dueAt` is the fencing token by which its response is recognized. */
+/** A claimed call. `dueAt` is the fencing token of the claim. */
 export type ClaimedRailCall = {
   readonly call: 'submit' | 'find' | 'cancel'
   readonly order: PaymentInstruction
@@ -23,14 +23,14 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** Extends a claim beyond the timeout of the call, for clock skew and for recording the response. */
+/** Extends a claim beyond the call's timeout, for clock skew and for recording the response. */
 const claimMarginMs = 30_000
 
 /**
- * Claims the due call of an order for this process, as a lease that ends after the timeout of the call. `SUBMITTING` is durable
- * before the bank is called, so after a crash the service polls for the outcome instead of submitting again.
+ * Claims the due call of an order, as a lease that ends after the call's timeout. `SUBMITTING` is durable before the
+ * bank is called, so after a crash the service polls for the outcome instead of submitting again.
  *
- * @returns `null` if nothing is due: another process has claimed it, or it is finished
+ * @returns the call; `null` if none is due, because another process has claimed it or the order is finished
  */
 export const beginCall = defineInternalOperation(
   'beginCall',
@@ -46,19 +46,19 @@ export const beginCall = defineInternalOperation(
   },
 )
 
-/** The same, inside a transaction that holds the lock of the rail order. */
+/** Claims the due call like `beginCall`, in a transaction that has locked the rail order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,
   { railOrder, rail }: { railOrder: RailOrder; rail: RailCallLimits },
 ): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
-  // A queued order is due whatever its `dueAt`, which only orders the queue.
+  // A queued order is always due; its `dueAt` only determines its place in the queue.
   if (railOrder.dueAt === null || (railOrder.state !== 'QUEUED' && railOrder.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
   const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
-  // Alternate with `find`, so that the state becomes known even if the bank never answers the cancellation.
+  // Alternate `cancel` with `find`, so that the state becomes known even without a response to `cancel`.
   const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
   const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
@@ -81,17 +81,18 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
-      // The process that submitted it has died or exceeded the timeout.
+      // The process that submitted the order has died or exceeded the timeout.
       return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
     default:
       return updateRailOrder(tx, railOrder, { dueAt })
   }
 }
 
-/** Tolerated clock skew between machines. */
 const maxClockSkewMs = 60_000
 
-/** Whether the order can be submitted now without a second payment: the first time, and then for `idempotentForMs`. */
+/**
+ * Whether the order can be submitted now without a second payment: always the first time, later for `idempotentForMs`.
+ */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,
@@ -99,7 +100,7 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // A submission time in the future comes from a clock that was ahead, so its age is unknown.
+  // A submission time in the future was set by a clock that was ahead, so the real time is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
 

@@ -6,16 +6,15 @@ import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Delays between polls; the last repeats. */
+/** Delays between polls. The last one repeats. */
 const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
-/** The time of the next poll, after `asked` polls. */
 export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
   const delay = pollDelaysMs[Math.min(asked, pollDelaysMs.length - 1)] ?? 0
   return dueTimeAfter(delay, wallClock())
 }
 
-/** The longest delay for each range of `asked`. */
+/** The maximum delay for each range of `asked`. */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number
@@ -26,7 +25,7 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Makes orders due now that were to be polled later. */
+/** Makes scheduled polls of orders due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

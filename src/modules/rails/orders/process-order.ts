@@ -7,7 +7,7 @@ import { recordAnswer } from './record-answer.ts'
 
 export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
-/** Claims the due call of an order, makes it, and records the response. */
+/** Claims the due call of an order, and executes it. */
 export async function processOrder(context: Context, rail: Rail, orderId: string): Promise<RailCallOutcome> {
   const claimed = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
   return claimed === null ? 'nothing' : executeCall(context, rail, claimed)
@@ -24,7 +24,7 @@ export async function executeCall(
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // The process may have stalled since the claim: the lease could expire during the call.
+  // If the process stalled after the claim, the lease could expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
@@ -45,7 +45,7 @@ async function callRail(
   return calls[call]()
 }
 
-/** Returns the response, or a failure, after which the outcome is unknown. */
+/** Returns a failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

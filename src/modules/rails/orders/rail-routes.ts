@@ -45,7 +45,7 @@ type RouteKeyInput = z.input<typeof RemoveRouteInput>
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Routes new payouts to a rail by asset, currency and country, and replaces an earlier route of the same key. Existing payouts
+ * Routes new payouts to a rail by asset, currency and country. Replaces a route with the same values. Existing payouts
  * keep their rail.
  *
  * @throws DomainError INVALID_INPUT
@@ -60,7 +60,7 @@ export async function setRoute(service: Service, input: z.input<typeof SetRouteI
   return route
 }
 
-/** @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND if there is no route with exactly this key */
+/** @throws DomainError INVALID_INPUT; RESOURCE_NOT_FOUND if no route has exactly these values */
 export async function deleteRoute(service: Service, input: RouteKeyInput): Promise<RailRoute> {
   const route = toRouteKey(parseInput(RemoveRouteInput, input, routeFieldErrors(input)))
   return service.db.write(async (tx) => {
@@ -87,7 +87,7 @@ function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): Field
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Stops submissions to a rail until they are resumed. Submitted orders are still polled. */
+/** Stops submissions to a rail. Polls for submitted orders continue. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },
@@ -97,7 +97,7 @@ export async function pauseSubmissions(
   return { rail, paused: true }
 }
 
-/** @throws DomainError RESOURCE_NOT_FOUND if it is not paused */
+/** @throws DomainError INVALID_INPUT; RESOURCE_NOT_FOUND if the rail is not paused */
 export async function resumeSubmissions(
   service: Service,
   input: { rail: string },
@@ -111,16 +111,15 @@ export async function resumeSubmissions(
 
 export type RailSummary = {
   readonly rail: string
-  /** Whether the configuration of this installation has it. */
   readonly isConfigured: boolean
   readonly pausedAt: string | null
   /** Asset, currency and country of each route. */
   readonly routes: readonly string[]
-  /** The number of orders in each state that is not final, such as `QUEUED 3`. */
+  /** The number of orders in each open state, such as `QUEUED 3`. */
   readonly open: readonly string[]
 }
 
-/** Lists each rail that is configured, has a route, or has open orders. */
+/** Lists each rail that is configured or paused, or has a route or open orders. */
 export async function listRails({ db, mode }: Service, configured: readonly string[]): Promise<RailSummary[]> {
   const [routes, paused, counts] = [
     await currentRailRoutes(db, {}),

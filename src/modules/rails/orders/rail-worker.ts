@@ -9,29 +9,28 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** Polling complements the notification of new events. */
+/** The interval between polls, which complement notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls in flight. Orders without a recorded response are polled again. */
+/** How long a shutdown waits for calls. Orders without a recorded response are polled again. */
 const shutdownTimeoutMs = 3_000
 
-/** Orders that are polled immediately when a rail recovers. */
+/** The maximum number of orders polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/** Excludes orders with more attempts: an order that always fails would open the circuit again and again. */
+/** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
-/** How far the machine's clock may go back before orders are checked for due times that it set too late. */
+/** If the machine's clock goes back by more than this, stored due times may be too late. */
 const clockToleranceMs = 1_000
 
-/** Tolerance of the poll schedule, for calls in flight and clock skew between machines. */
+/** A margin for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often to look for postponed orders anyway, because another machine's clock may have been ahead. */
+/** How often to look for orders that another machine's clock may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
-  /** Starts calls that are due. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -39,11 +38,11 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, in addition to those paused in the database. */
+  /** Rails to which this process submits nothing, besides those paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
-  /** Called when a bank reports orders that do not exist here. */
+  /** Called when a bank reports orders that are not in this database. */
   readonly onUnknownOrders: (rail: string, orders: readonly string[]) => void
   /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number
@@ -54,8 +53,9 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's concurrency
- * limit and circuit breaker. Several processes may run one, because each claims an order before it calls the bank.
+ * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's
+ * concurrency limit and circuit breaker. Several processes can run a worker, because it claims an order before it calls
+ * the bank.
  */
 export function startRailWorker({
   service,
@@ -73,7 +73,7 @@ export function startRailWorker({
   let isStopped = false
   let polling: Promise<void> | null = null
   let isPollRequested = false
-  /** The machine's clock minus the monotonic clock, when last compared. */
+  /** The machine's clock minus the monotonic clock. */
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
@@ -137,20 +137,20 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Another order may wait for this slot. After an error the order is still due, and the next interval retries it.
+        // Another order may be waiting for this slot. A failed order is still due, so it waits for the next interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** Whether the machine's clock went back since the last call. True at first: it may have done so before the start. */
+  /** Whether the machine's clock went back since the last call, or may have gone back before the first. */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
     return clockDifference < before - clockToleranceMs
   }
 
-  /** Makes orders due now that a clock ahead of time has postponed. */
+  /** Polls orders whose next poll was scheduled too late by a clock that was ahead. */
   async function pollPostponedOrders({ name, callMs }: Rail): Promise<void> {
     for (const { minAsked, maxAsked, delayMs } of maxPollWaits) {
       const after = dueTimeAfter(delayMs + callMs + postponedMarginMs, service.wallClock())
@@ -161,13 +161,13 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // There may be more: checks again at the next poll.
+      // There may be more orders, so check again at the next poll.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }
   }
 
-  /** Polls, after a rail has recovered, the orders whose outcome stayed unknown while it was down. */
+  /** Polls the orders whose outcome stayed unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,
@@ -187,7 +187,7 @@ export function startRailWorker({
 
   const pollSafely = () => void poll().catch(onError)
   const timer = setInterval(pollSafely, pollIntervalMs).unref()
-  // A new payout records an event.
+  // Each new payout records an event.
   const unwatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
   pollSafely()
   return {
@@ -208,7 +208,7 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
-/** Alternates between the two, so that neither starves the other. */
+/** Alternates between two lists, so that neither starves the other. */
 function interleave<Item>(first: readonly Item[], second: readonly Item[]): Item[] {
   const length = Math.max(first.length, second.length)
   return Array.from({ length }).flatMap((_, i) => [first[i], second[i]].flatMap((item) => item ?? []))

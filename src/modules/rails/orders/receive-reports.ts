@@ -19,15 +19,15 @@ const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** `unknown` has the ids that are no order of this rail. */
+/** `unknown` lists ids that match no order of the rail. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Receives reports that a bank posted. Stores the message (an inbox) before it applies the reports, so that a crash loses none,
- * and applies a message that is posted again only once.
+ * Receives reports that a bank posted. Stores the message first (an inbox), so that a crash loses none, and applies a
+ * repeated message only once.
  *
- * @param messageId the bank's id of the message, whose signature the caller has verified
- * @throws DomainError INVALID_INPUT if it can't be parsed, or if the id belongs to another message
+ * @param messageId the bank's id of the message; the caller has verified the signature
+ * @throws DomainError INVALID_INPUT if the body can't be parsed, or if the id belongs to a different message
  */
 export async function receiveReports(
   service: Service,
@@ -45,9 +45,9 @@ export async function receiveReports(
 }
 
 /**
- * Applies stored reports that a process left unread when it died. A failure of one does not block the others.
+ * Applies stored messages that a process left unread when it died. A failing message does not block the others.
  *
- * @returns the ids that are no order of this rail
+ * @returns the ids that match no order of the rail
  */
 export async function processUnreadReports(
   service: Service,
@@ -56,7 +56,7 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // A recent message is still being read by its process; one from the future was stored by a clock that was ahead.
+  // Another process may be reading a recent message. A message from the future was stored by a clock that was ahead.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
@@ -67,7 +67,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // An earlier version could parse it. The row stays, and polling the bank finds the state anyway.
+      // Only an earlier version could parse the message. The row stays, and a poll finds the order's state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -75,7 +75,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** The age from which an unread message is taken to be left by a process that died. */
+/** An unread message that is older belongs to a process that died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(
@@ -105,15 +105,13 @@ async function markReportsRead(
   await service.perform(endReports, contextWithoutMerchant(service), { rail: name, messageId })
 }
 
-/** A bank's message may concern several merchants. */
+/** A bank's message can be about orders of several merchants. */
 function contextWithoutMerchant(service: Service): Context {
   return createContext(service, '')
 }
 
 /**
- * Stores a message.
- *
- * @returns whether it is new
+ * @returns whether the message is new
  * @throws DomainError INVALID_INPUT if a different message has the same id
  */
 export const keepReports = defineInternalOperation(

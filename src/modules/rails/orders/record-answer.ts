@@ -23,8 +23,8 @@ type RecordAnswerArgs = {
 }
 
 /**
- * Records the result of a call and schedules the next poll. A reported state always counts. A failure or `NOT_FOUND` counts only
- * if no other process has claimed the order in the meantime.
+ * Records the result of a call and schedules the next poll. A reported state and `CANCELLED` always count; other
+ * results only if no other process has claimed the order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
@@ -61,7 +61,7 @@ function applyFailure(
   return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: failure, ...nextPoll })
 }
 
-/** Continues as before the cancellation, and records in the timeline that it was too late. */
+/** Withdraws the request to cancel, and records that it was too late. */
 function applyTooLate(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const { state } = railOrder
   const changes = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, railOrder) }
@@ -73,8 +73,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * Handles `NOT_FOUND`. An earlier submission may still be in transit to the bank, so the order is resubmitted under the same id,
- * and only while the bank guarantees to pay that id once. Otherwise it enters the attention queue.
+ * Handles `NOT_FOUND`. An earlier submission may still be in transit to the bank, so the order is resubmitted under the
+ * same id while the bank guarantees to pay that id once. Otherwise the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -86,7 +86,7 @@ function applyNotFound(
     railOrder.cancelAskedAt === null &&
     canBeSubmitted(context, railOrder, { idempotentForMs })
   ) {
-    // Keeps its place in the queue.
+    // The order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
     return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
@@ -98,7 +98,7 @@ function applyNotFound(
 }
 
 async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
-  // Concurrent calls may have cancelled it already, or the bank reported the rejection before it answered.
+  // A concurrent call may have cancelled the order, or the bank may have reported a rejection before it responded.
   if (railOrder.state === 'CANCELLED' || railOrder.state === 'REJECTED') return railOrder
   if (railOrder.state === 'ATTENTION') {
     return noteBankResponse(tx, context, {
@@ -118,7 +118,7 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /** Whether it is the response to the current claim, which then ends. Other reports do not delay the next poll. */
+  /** Whether the report ends the current claim. Other reports do not delay the next poll. */
   readonly isResponse: boolean
 }
 
@@ -140,7 +140,7 @@ export async function applyReport(tx: Tx, context: Context, args: ApplyReportArg
   const cause = effect.cause ?? report.code ?? null
   const { payoutId } = railOrder
   for (const [i, status] of settlements.entries()) {
-    // The bank's code belongs to the last settlement: a returned payout was completed before, without a code.
+    // The bank's code belongs to the last settlement: a returned payout is first completed, without a code.
     const settlementCause = i === settlements.length - 1 ? (report.code ?? null) : null
     await settleInTransaction(tx, context, { payoutId, status, cause: settlementCause, reference })
   }
@@ -159,7 +159,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Records a report about an order in the attention queue for the operator, unless it repeats the last one. */
+/** Records a report for the operator, unless it repeats the last one. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -172,7 +172,7 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** Schedules the next poll: at the time that the bank named, or by the schedule while the order is not final. */
+/** Schedules the next poll at the time that the bank requested, or by the schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,
@@ -184,7 +184,7 @@ function scheduleNextPoll(
   return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
 }
 
-/** Continues to ask for the cancellation. A report that the bank posts in the meantime does not delay it. */
+/** Schedules the next call about a cancellation, which a posted report does not delay. */
 function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
   if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
   return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }

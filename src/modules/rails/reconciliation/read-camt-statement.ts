@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement-line.ts'
 import { unreadableStatement, validateLine } from './statement-line.ts'
 
-/** Fields of an entry, or of a transaction inside it. */
+/** The fields of an entry or of one of its transactions. */
 type CamtTransaction = {
   amount: string | null
   currency: string | null
@@ -14,12 +14,13 @@ type CamtTransaction = {
 
 type CamtEntry = CamtTransaction & { status: string | null; date: string | null; readonly details: CamtTransaction[] }
 
-/** Deeper than any element of a camt.053 statement. */
+/** No camt.053 statement nests elements this deep. */
 const maxDepth = 64
 
 /**
- * Reads a camt.053 statement (ISO 20022), any version: one line for each transaction of a booked entry. The order is found by
- * `EndToEndId`, else by the bank's `AcctSvcrRef`. A debit is a payment; a credit with `RtrInf`, or a reversal, is a return.
+ * Reads a camt.053 statement (ISO 20022) of any version: a line for each transaction of a booked entry. The order is
+ * found by `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or a
+ * reversal, is a return.
  *
  * Document types are rejected, which rules out entity expansion and external entities (XXE).
  *
@@ -103,7 +104,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** Paths of a transaction's amount, in newer and in older versions. */
+/** The paths of amounts in newer and older versions. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -124,7 +125,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Returns the lines of an entry; a pending or informational entry has none. */
+/** Returns no lines for a pending or informational entry. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]

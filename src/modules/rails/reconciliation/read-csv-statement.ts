@@ -12,13 +12,13 @@ type CsvColumn = (typeof columnNames)[number]
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Longer than any record of a bank. Bounds the memory that an unclosed quote takes. */
+/** Limits the memory that an unclosed quote takes. Banks write shorter records. */
 const maxRecordBytes = 64 * 1024
 
 /**
- * Reads a CSV statement (RFC 4180), delimited by commas, semicolons or tabs. The header has `id` or `reference`, `amount` and
- * `currency`, and optionally `state` and `date`; other columns are ignored. Without a state a line is a completed payment. An
- * amount may be negative, with a minus or in parentheses.
+ * Reads a CSV statement (RFC 4180), delimited by commas, semicolons or tabs. The header has `id` or `reference`,
+ * `amount` and `currency`, and optionally `state` and `date`. A line without a state is a completed payment. An amount
+ * may be negative, with a minus or in parentheses.
  *
  * @throws DomainError INVALID_INPUT with the line that can't be parsed
  */
@@ -41,7 +41,7 @@ export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGene
   if (columns === null) throw unreadableStatement('line 1', 'must have a header')
 }
 
-/** Returns the first line, and the whole text including it. */
+/** Returns the first line, and the whole text. */
 async function readHeader(texts: AsyncIterable<string>) {
   const rest = texts[Symbol.asyncIterator]()
   let start = ''
@@ -108,8 +108,8 @@ function parseState(place: string, text: string | null): ReportState {
 }
 
 /**
- * Parses an amount, without its sign, to a plain decimal. Spaces may group thousands. A decimal comma is allowed unless commas
- * delimit values; then 1.234 and 1,234 are ambiguous and rejected.
+ * Parses an amount, without its sign, to a plain decimal. Spaces may group thousands. A decimal comma is allowed unless
+ * commas delimit values; if it is, 1.234 and 1,234 are ambiguous and rejected.
  */
 function parseAmount(place: string, text: string, delimiter: CsvDelimiter): string {
   const unsigned = text.replace(/^(?:-(.*)|\((.*)\))$/, '$1$2')
@@ -130,7 +130,6 @@ function parseAmount(place: string, text: string, delimiter: CsvDelimiter): stri
 
 type CsvRecord = { readonly line: number; readonly values: readonly string[] }
 
-/** Messages for the error codes of csv-parse. */
 const csvErrorMessages: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'must close every quote',
   CSV_MAX_RECORD_SIZE: 'must have shorter lines: a quote may be open',
@@ -146,7 +145,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
     delimiter,
     record_delimiter: '\n',
     max_record_size: maxRecordBytes,
-    // Lets blank lines pass, so that they are counted.
+    // Accepts blank lines, so that they are counted.
     relax_column_count: true,
     on_record: (values, { lines }) => {
       lineNumbers.push(startLine)
@@ -164,7 +163,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
   }
 }
 
-/** csv-parse counts CRLF inside quotes as two lines. */
+/** Removes carriage returns, because csv-parse counts CRLF inside quotes as two lines. */
 async function* stripCarriageReturns(texts: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const text of texts) yield text.replaceAll('\r', '')
 }

@@ -14,14 +14,13 @@ const maxFindingsPerKind = 1_000
 
 const batchSize = 100
 
-/** Before every order. */
 const minOrderId = '00000000-0000-0000-0000-000000000000'
 
 /** A difference between the bank's statement and our rail orders. */
 export type Finding = {
   readonly finding: 'missing there' | 'missing here' | 'differing'
   readonly payoutId: string | null
-  /** Its position in the statement. */
+  /** The position in the statement. */
   readonly place: string | null
   readonly id: string | null
   readonly reference: string | null
@@ -42,9 +41,9 @@ export type Reconciliation = {
 }
 
 /**
- * Compares a bank's statement with the orders of its rail, of all merchants. Each line must match an order, and each order that
- * was completed or returned from `from` until before `to` must have a line. An order's status is that before `to`, because a later
- * return appears in a later statement.
+ * Compares a bank's statement with the orders of its rail, of all merchants. Each line must match an order. Each order
+ * that was completed or returned from `from` until before `to` must have a line. Later changes belong to a later
+ * statement.
  *
  * @param lines read once; all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line can't be parsed
@@ -95,7 +94,6 @@ export async function reconcile(
   return { rail, ...counts, findings: [...findingsByKind.values()].flat() }
 }
 
-/** Whether statement and orders agree. */
 export function isReconciled({ missingThere, missingHere, differing }: Reconciliation): boolean {
   return missingThere + missingHere + differing === 0
 }
@@ -104,7 +102,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // Text in the id's place that is no id of ours is less reliable than the bank's reference.
+    // If the id is not one of ours, the bank's reference is more reliable.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const group = byKey.get(key)
     if (group) group.push(line)
@@ -113,7 +111,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** Removes the hyphens of a UUID: banks limit references to 35 characters, and a UUID has 36. */
+/** Removes the hyphens of a UUID: it has 36 characters, and banks allow 35. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -133,7 +131,7 @@ const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
   RETURNED: 'RETURNED',
-  // The attention queue moves no money, so the status before it counts.
+  // Entering the attention queue moves no money, so the earlier status counts.
   ATTENTION: null,
 }
 
@@ -144,7 +142,6 @@ function payoutStatusBefore({ history }: ReconciliationOrder, to: string | null)
   return statuses.at(-1) ?? 'PROCESSING'
 }
 
-/** Whether the statement must have a line for the order. */
 function isExpected({ history }: ReconciliationOrder, from: string | null, to: string | null): boolean {
   return history.some(
     ({ state, at }) =>
@@ -159,7 +156,7 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** The first of these states among the lines of a payment is its reported state. */
+/** The reported state of a payment is the first of these that any of its lines has. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
 function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {

@@ -2,11 +2,10 @@ import type { FieldError } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 
-/** A payment in a bank's statement. */
 export type StatementLine = {
-  /** Its position in the file, for messages. */
+  /** The position in the file, for messages. */
   readonly place: string
-  /** The order's id, with or without hyphens, or other text in its place. */
+  /** The order's id, with or without hyphens, or other text of the bank. */
   readonly id: string | null
   /** The bank's reference. */
   readonly reference: string | null
@@ -19,7 +18,9 @@ export type StatementLine = {
   readonly isIncoming: boolean
 }
 
-/** Removes insignificant zeros, so that equal decimals have the same text; `null` for other text. */
+/**
+ * Removes insignificant zeros, so that equal decimals have the same text; returns `null` for text that is no decimal.
+ */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
@@ -32,7 +33,7 @@ export function unreadableStatement(place: string, message: string): Error {
   return invalidInput([fieldError])
 }
 
-/** Checks and normalizes a line. @throws DomainError INVALID_INPUT with its place */
+/** Checks and normalizes a line. @throws DomainError INVALID_INPUT with the position of the line */
 export function validateLine(line: StatementLine): StatementLine {
   const amount = normalizeDecimal(line.amount)
   if (amount === null) throw unreadableStatement(line.place, 'must have plain decimal amounts, such as 1500.00')

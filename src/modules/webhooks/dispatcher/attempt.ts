@@ -9,7 +9,6 @@ import type { Sender, SendResult } from '../transport/send.ts'
 import type { Signer } from '../transport/standard-webhooks.ts'
 import type { AttemptRecord } from './record-attempts.ts'
 
-/** A delivery that the queue holds: an event of the feed, or a retry. */
 export type QueuedDelivery = Pick<AttemptRecord, 'sequence' | 'objectId' | 'attemptsInSchedule' | 'storedAttempts'> & {
   readonly message: EventMessage
 }
@@ -33,7 +32,7 @@ const unsentResult: SendResult = {
   answer: null,
 }
 
-/** Sends an event to an endpoint once, and schedules the next attempt if that fails. Never rejects. */
+/** Sends an event to an endpoint once. After a failure, computes the time of the next attempt. Never rejects. */
 export async function attemptDelivery(item: QueuedDelivery, options: AttemptOptions): Promise<AttemptOutcome> {
   const { endpoint, sender, signer, wallClock, random, onError } = options
   const { message, ...delivery } = item
@@ -43,7 +42,7 @@ export async function attemptDelivery(item: QueuedDelivery, options: AttemptOpti
     const request = buildRequest(message, { format: endpoint.format, signer, now: startedAt })
     result = await sender.send(endpoint.url, request, message)
   } catch (error) {
-    // An event that can't be serialized is a failed attempt: otherwise it would block the events after it.
+    // An event that can't be serialized counts as a failed attempt; otherwise it would block all later events.
     onError(error)
     result = unsentResult
   }

@@ -18,15 +18,14 @@ import { createLogPruner } from './prune-delivery-log.ts'
 import { activeEndpoints, endpointsByIds } from './repository.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Interval of polls for changed endpoints and due retries. */
 const pollIntervalMs = 1_000
 
-/** Attempts that are not recorded by then are sent again by the next process. */
+/** How long a shutdown waits for attempts in flight. The next process repeats those without a recorded outcome. */
 const drainTimeoutMs = 3_000
 
 /** Delivers events to the webhook endpoints of the merchants whose leases this process holds. */
 export type Dispatcher = {
-  /** Reads changed endpoints and due retries now instead of at the next interval. */
+  /** Polls for changed endpoints and due retries immediately. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -50,7 +49,7 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** Runs one worker for each active endpoint; a fair scheduler keeps receivers that hang from delaying other merchants. */
+/** Runs one worker for each active endpoint. A fair scheduler prevents slow receivers from delaying other merchants. */
 export function startDispatcher({
   service,
   sender,
@@ -67,11 +66,11 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** The table version that `endpoints` was read at; `null` if the engine has none. */
+  /** The version of the table when `endpoints` was read; `null` if the engine has no table versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** Queues one poll behind the current one; all callers share it, so each sees every change made before its call. */
+  /** Queues one poll behind the current one. All callers share the queued poll, which starts after their calls. */
   function poll(): Promise<void> {
     queuedPoll ??= currentPoll
       .catch(() => {})
@@ -105,7 +104,6 @@ export function startDispatcher({
     for (const [merchantId, active] of byMerchant) if (leased.has(merchantId)) await startWorkers(merchantId, active)
   }
 
-  /** Drains the workers of endpoints that are no longer active or have changed. */
   function drainStaleWorkers(merchant: MerchantDispatch, active: readonly ActiveEndpoint[]): void {
     const byId = new Map(active.map((endpoint) => [endpoint.id, endpoint]))
     for (const worker of merchant.workers.values()) {
@@ -118,7 +116,7 @@ export function startDispatcher({
     merchant.subscription.stop()
   }
 
-  /** Removes a worker once its attempts in flight are recorded; only then may another one start for the endpoint. */
+  /** Removes a worker after its attempts in flight are recorded. Only then can another one start for the endpoint. */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
     if (draining.has(worker)) return
     draining.add(worker)
@@ -140,7 +138,7 @@ export function startDispatcher({
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
-    // There may be thousands of merchants, and on SQLite a read does not yield to the event loop.
+    // Yield, because there can be thousands of merchants, and SQLite reads are synchronous.
     await nextTurn()
   }
 
@@ -197,12 +195,10 @@ export function startDispatcher({
   }
 }
 
-/** Whether an endpoint is enabled, or due for a probe. */
 function isActive({ status, probeAt }: Pick<ActiveEndpoint, 'status' | 'probeAt'>, now: WallTime): boolean {
   return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
 }
 
-/** Whether neither the merchant nor a probe has changed the endpoint. */
 function isUnchanged(one: ActiveEndpoint, other: ActiveEndpoint): boolean {
   return one.updatedAt === other.updatedAt && one.status === other.status
 }

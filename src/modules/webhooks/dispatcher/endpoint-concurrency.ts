@@ -4,34 +4,34 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** Concurrent attempts to one endpoint; the second applies until its first success. */
+/** Limits of concurrent attempts to one endpoint: after its first success, and before. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** A successful response that takes longer occupies capacity as a failure does. */
+/** An endpoint is unhealthy if its last response took this long, even if that was a success. */
 const slowResponseMs = 1_000
 
-/** After this many failures in a row an endpoint gets one attempt at a time, each followed by a pause. */
+/** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
-/** Caps the pause of the endpoint after `Retry-After`; the event itself waits as long as the header says. */
+/** The maximum pause after `Retry-After`. The failed event itself waits as long as the header requests. */
 const maxPauseMs = 60_000
 
 export type ConcurrencyLimiter = {
   readonly hasCapacity: (inFlight: number) => boolean
-  /** Whether an attempt may take long: the last one failed or was slow, or none has succeeded yet. */
+  /** Whether an attempt can take long: the last one failed or was slow, or no attempt has succeeded yet. */
   readonly isUnhealthy: () => boolean
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
 
-/** Limits the concurrent attempts to an endpoint by their results, starting from its stored failures; a probe is one attempt. */
+/** Limits the concurrent attempts to an endpoint by its stored failures and later results. */
 export function createConcurrencyLimiter(
   endpoint: StoredWebhookEndpoint,
   { wallClock }: Pick<Service, 'wallClock'>,
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  /** Set by an overload response, until the next success. */
+  /** Set by an overload response, and reset by the next success. */
   let isOverloaded = false
   let wasSlow = false
   let pausedUntil = 0

@@ -17,53 +17,50 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** An expired secret may sign for this much longer. */
+/** Secrets are cached for this long, even if they expire. */
 const signerCacheMs = 60_000
 
-/** Due deliveries that are read together. */
 const retryBatchSize = 16
 
-/** Later than any due time. */
+/** A delay that ends after every due time. */
 const farFutureMs = 2 ** 52
 
-/** A failed poll backs off exponentially: it may fail for days, for example without the key of a secret. */
+/** Bounds of the delay after a failed poll. Polls can fail for days, for example if the key of a secret is missing. */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
 
-/** Outcomes in the buffer from which on no attempt starts: if the process dies, these events are sent again. */
+/** No attempt starts while the buffer has this many outcomes. If the process dies, their events are sent again. */
 const maxBuffered = 64
 
-/** Limits the writes for an endpoint that is subscribed to few of the merchant's events. */
+/** The minimum interval between writes of the cursor alone, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/** Values of `nextRetryAt` that are not times: read the schedule now, and the schedule is empty. */
+/** Special values of `nextRetryAt`: `immediately` means that the schedule must be read, `never` that it is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-/** What the next flush records. */
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** A worker that has stopped keeps `failed`: only an attempt that ends later flushes once more. */
+/** After a failed flush, a stopped worker stays `failed` until another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
- * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the merchant's
- * feed and from the due retries, the scheduler starts attempts, and outcomes are flushed in batches together with the cursor.
- * A flush returns which objects still have a pending delivery: the queue holds back their later events.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the
+ * merchant's feed and from due retries, and the scheduler starts attempts. A flush records a batch of outcomes and the
+ * cursor, and returns the objects with a pending delivery. The queue holds back later events of these objects.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether an attempt may take long: the last one failed or was slow, or none has succeeded yet. */
   readonly isUnhealthy: () => boolean
-  /** Starts the next attempt if one may start now; returns whether it did. */
+  /** Starts the next attempt if possible; returns whether it did. */
   readonly startAttempt: () => boolean
   /** Reads new events and due retries. */
   readonly poll: () => void
-  /** Does what has become due since the last tick. */
+  /** Does the work that has become due since the last tick. */
   readonly tick: () => void
-  /** Starts no more attempts; resolves when those in flight are recorded, or recording them has failed. */
+  /** Starts no more attempts. Resolves when the attempts in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -76,13 +73,13 @@ type EndpointWorkerOptions = {
   readonly feed: FeedCache
   /** Called when an attempt may be ready to start. */
   readonly onReady: () => void
-  /** Called when the endpoint was changed, moved or deleted: the worker has stopped and must be replaced. */
+  /** Called when the endpoint or its cursor was changed. The worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** Creates the worker of an endpoint, which starts with its first poll. */
+/** Creates the worker of an endpoint. It does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -90,7 +87,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, before its retry is due: the outcome decides whether to enable it. */
+  /** A disabled endpoint gets one attempt, which decides whether it is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -105,7 +102,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs the requested polls one at a time. A request during backoff is served by the first poll after it. */
+  /** Runs requested polls one at a time. During the backoff, a request waits until the backoff ends. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -114,7 +111,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       while (pollState.isRequested && !isStopped) {
         pollState.isRequested = false
         await pollOnce()
-        // Cached batches need no I/O: let other work run between them.
+        // Cached batches need no I/O, so yield to other work.
         await nextTurn()
       }
       pollState.failures = 0
@@ -149,16 +146,16 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // A flush may have set an earlier time during the read; after a failed read it must be read again.
+      // A flush may have set an earlier time during the read. If the read failed, `next` is `immediately`.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }
 
-  /** Reads due deliveries into the queue; returns when the next one is due. */
+  /** Queues due deliveries; returns when the next one is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // Room for the batch behind those that the queue has already.
+    // Reads twice as many, because the queue may already have some of them.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -184,7 +181,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // All open events wait for their objects; events of other objects may follow in the feed.
+    // All open events wait for their objects, but the feed may have events of other objects.
     if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
@@ -208,21 +205,21 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores the cursor without outcomes. Skipped while events are open: the flush of their outcomes stores it too. */
+  /** Stores the cursor alone. Does nothing while events are open, because their flush stores the cursor too. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Schedules a flush; attempts that end before it runs share its transaction. */
+  /** Schedules a flush. Attempts that end before it runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** Records the buffer. Retries until the worker has stopped: an unrecorded delivery would be sent again. */
+  /** Records the buffer. Retries, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
@@ -262,7 +259,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The flush may have released a delivery that waited for another, and the queue has dropped its retries of these objects.
+    // The flush may have made a waiting delivery due, and the queue has dropped retries: read the schedule again.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()
@@ -271,7 +268,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // A merchant that advances its sandbox clock moves the stored due times.
+    // Due times move when a merchant advances its sandbox clock, so read the schedule again.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

@@ -1,25 +1,24 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Concurrent attempts of this process, and of one merchant; of both, the share that unhealthy endpoints may use. */
+/** Limits of concurrent attempts per process and per merchant: in total, and to unhealthy endpoints. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
 export type MerchantScheduler = {
   /** Reports that a worker of the merchant may have an attempt to start. */
   readonly markReady: () => void
-  /** Sends, and counts the attempt as in flight until it ends. */
+  /** Calls `send`, and counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }
 
-/** Starts attempts round-robin among merchants, and among the endpoint workers of each, up to the concurrency limits. */
+/** Starts attempts round-robin among merchants, and among the workers of each, up to the concurrency limits. */
 export type FairScheduler = {
   /** Adds a merchant; `workers` may change later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
-  /** Starts no more attempts. */
   readonly stop: () => void
-  /** Leaves the promises of attempts in flight pending, so that nothing records them. */
+  /** Never settles the promises of attempts in flight, so that nothing records their outcomes. */
   readonly abandonInFlight: () => void
 }
 
@@ -27,14 +26,13 @@ type ScheduledMerchant = {
   readonly workers: ReadonlyMap<string, EndpointWorker>
   inFlight: number
   unhealthyInFlight: number
-  /** Position of the round-robin among its workers. */
   nextWorkerIndex: number
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
-  /** Merchants that may have an attempt to start; insertion order is the order of the round-robin. */
+  /** Merchants that may have an attempt to start, in round-robin order. */
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants that found the process-wide limit for unhealthy endpoints exhausted, in the order in which they are woken. */
+  /** Merchants that wait because of the process's limit for unhealthy endpoints, longest wait first. */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -71,7 +69,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     const isFull = isMerchantFull || unhealthyInFlight >= maxUnhealthyInFlight
     for (let i = 0; i < workers.length; i++) {
       const worker = workers[(merchant.nextWorkerIndex + i) % workers.length] as EndpointWorker
-      // Attempts to unhealthy endpoints may take long to fail: the rest of the limit is for the healthy ones.
+      // Unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy ones.
       if (isFull && worker.isUnhealthy()) {
         if (!isMerchantFull) rejected.add(merchant)
         continue
@@ -83,7 +81,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return false
   }
 
-  /** Offers freed capacity to waiting merchants first: the merchant that freed it would take it again. */
+  /** Offers freed capacity to waiting merchants first. Otherwise the merchant that freed it would take it again. */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
       if (unhealthyInFlight >= maxUnhealthyInFlight) return
@@ -115,7 +113,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
       unhealthyInFlight -= unhealthy
       merchant.unhealthyInFlight -= unhealthy
       if (isUnhealthy) wakeRejectedMerchants()
-      // An attempt that this process aborts is no failure of the receiver: never settle.
+      // An attempt that this process aborts must not count as a failure of the receiver.
       if (isAbandoned) await new Promise(() => {})
     }
   }

@@ -11,10 +11,12 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** Events per read; the second applies while fewer than one event in eight is for the endpoint. */
+/** Events per read: normally, and while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/** Bounds the events after an unfinished one, which are sent again if the process dies. */
+/**
+ * Limits how far the read position is ahead of the cursor. If the process dies, the events in between are sent again.
+ */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -22,14 +24,14 @@ type FeedBatch = {
   readonly toMessages: (events: readonly Event[]) => Promise<readonly EventMessage[]>
 }
 
-/** `latest` is part of the cache key: a batch from before newer events is not reused. */
+/** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
 type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
 
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Creates a cache of a merchant's feed. Its endpoint workers that poll at the same time from the same position share one read
- * and one hydration; a batch is evicted one event-loop iteration after its read.
+ * Creates a cache of a merchant's feed. Workers that poll simultaneously from the same position share one read and one
+ * hydration. A batch is evicted one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -62,7 +64,7 @@ async function hydrateMessages(context: Context, events: readonly Event[]): Prom
   return (await hydrateEvents(context, events)).map(toEventMessage)
 }
 
-/** Reads the events of deliveries as messages, by sequence. */
+/** Returns the messages of deliveries, keyed by sequence. */
 export async function readMessages(
   context: Context,
   deliveries: readonly { readonly sequence: number }[],
@@ -74,7 +76,7 @@ export async function readMessages(
   return new Map(messages.map((message) => [message.sequence, message]))
 }
 
-/** Reads the feed for one endpoint, from its cursor on, into its queue. */
+/** Reads the feed into the queue of one endpoint. */
 export type FeedReader = {
   /** Whether there are events to read and the queue has room for them. */
   readonly isBehind: () => boolean
@@ -122,7 +124,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // The worker reads pending deliveries as retries.
+      // A pending delivery is read as a retry instead.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }
@@ -138,7 +140,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   return { isBehind, read, cursor }
 }
 
-/** A `webhook.test` is for the endpoint that it tests only, whatever its types. */
+/** Only the tested endpoint receives a `webhook.test` event, whatever types it subscribes to. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

@@ -3,29 +3,28 @@ import { allOrFirstError } from '../../../core/maybe-promise.ts'
 import type { Service } from '../../../operations/context.ts'
 import { acquireLease, allLeases, renewLeases } from './repository.ts'
 
-/** A lease expires after `leaseMs` unless its holder renews it, which it does every `renewMs`. */
+/** A lease expires after `leaseMs`. Its holder renews it every `renewMs`. */
 const leaseMs = 30_000
 const renewMs = 10_000
 
-/** Leases acquired in one transaction. */
 const leaseBatchSize = 100
 
 /** Decides which process sends the webhooks of a merchant. */
 export type Leases = {
-  /** Returns the merchants among `merchantIds`, and maybe others, whose lease this process holds or could acquire. */
+  /** Acquires the free leases of `merchantIds`. Returns all merchants whose lease this process holds. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }
 
-/** For SQLite, where one process sends for all merchants: the writer epoch fences it. */
+/** SQLite needs no leases: one process sends all webhooks, and the writer epoch fences it. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
 }
 
 /**
- * Creates leases for processes, on one machine or several, that share a database. Expiry compares the clocks of machines: if
- * they differ by more than `leaseMs`, two processes may send the same events for a while.
+ * Creates leases for processes that share a database. If the clocks of their machines differ by more than `leaseMs`,
+ * two processes can send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
@@ -40,7 +39,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A lease that expires later than any valid one came from a wrong clock, and is void.
+      // A lease with an impossibly late expiry was written by a wrong clock, and is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>

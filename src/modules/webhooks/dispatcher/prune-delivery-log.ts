@@ -7,17 +7,16 @@ import { nextDeliveryLog, removeAttempts, removeDeliveries } from './repository.
 
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** Deliveries removed in one transaction. */
 const pruneBatchSize = 500
 
-/** Pause after a pass over the logs of all endpoints. */
+/** The pause after a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint after endpoint, those
- * of disabled and deleted endpoints included. Pending deliveries stay.
+ * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint by endpoint.
+ * Pending deliveries stay unless the endpoint was deleted.
  */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
@@ -45,8 +44,8 @@ export function createLogPruner(service: Service): () => Promise<void> {
 }
 
 /**
- * Removes a batch of finished deliveries, with their attempts, of events before the sequence `before` and without an attempt
- * since the time `since`; returns how many.
+ * Removes a batch of finished deliveries and their attempts; returns the number of deliveries. Their events are before
+ * the sequence `before`, and they have no attempt since the time `since`.
  */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',

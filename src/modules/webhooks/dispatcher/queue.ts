@@ -1,58 +1,62 @@
-/** Open events from which on those of a busy object are deferred, to make room for other objects. */
+/** When this many events are open, those of busy objects are deferred in favor of other objects. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Orders the deliveries of one endpoint: open events of the feed and due retries. An object gets its next attempt only after
- * the previous one is recorded, and no later event while an earlier one is pending; objects never wait for one another.
+ * Orders the deliveries of one endpoint: open events (read from the feed, not yet attempted) and due retries. An object
+ * gets its next attempt after the previous one is recorded, and its later events wait while an earlier one is pending.
+ * Objects never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Takes the next delivery that may start, if any. */
+  /** Returns the next delivery that can start, and marks it as in flight; `null` if there is none. */
   readonly takeNext: () => Item | null
   /** Ends an attempt; its object stays busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
-   * Applies a flush: attempts and waiting events that are recorded now, and their objects that still have a pending delivery.
-   * Drops the queued retries of these objects, because their stored state has changed; they must be read again.
+   * Applies a flush: the attempts and waiting events that it recorded, and which of their objects have a pending
+   * delivery. Drops the queued retries of the recorded objects, because they must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
-  /** Adds the next events of the feed; `pending` must have their objects with a pending delivery, and may have others. */
+  /**
+   * Adds the next events of the feed. `pending` must list those of their objects that have a pending delivery; it may
+   * list others.
+   */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** Must precede a read of due deliveries: a flush during the read makes its result stale. */
+  /** Must precede each read of due deliveries, because a flush during the read makes its result stale. */
   readonly startReadingRetries: () => void
-  /** Whether what was read of an object since `startReadingRetries` may be outdated. */
+  /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
-  /** Adds a due delivery: the first pending one of its object, which is not stale. */
+  /** Adds a due delivery: the first pending one of an object that is not stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
   readonly openCount: () => number
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Whether all open events waited for their objects at the last `takeNext`. */
+  /** Whether the last `takeNext` could start no delivery although events were open. */
   readonly isBlocked: () => boolean
 }
 
 /**
- * Creates a pure queue, without time or I/O.
+ * Creates a queue that uses no clock and no I/O.
  *
- * @param onDeferred called with events that left the queue to wait for an earlier one of their object, to be recorded
+ * @param onDeferred records events that left the queue because they wait for an earlier event of their object
  */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Events of the feed without a recorded attempt or deferral, in order; those in flight included. */
+  /** Events that were neither attempted nor deferred, in order, including those in flight. */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** Objects with attempts or deferrals that are not recorded yet, and how many. */
+  /** The number of attempts and deferrals of each object that are not recorded yet. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery: all that have open events, and maybe others. */
+  /** Objects with a pending delivery: all such objects of open events, and possibly others. */
   const failing = new Set<string>()
-  /** Objects that a flush changed since `startReadingRetries`. */
+  /** Objects changed by a flush since `startReadingRetries`. */
   const changed = new Set<string>()
 
   function takeNext(): Item | null {
@@ -64,7 +68,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return item
   }
 
-  /** Alternates, so that neither old retries nor new events starve the other. */
+  /** Alternates between retries and new events, so that neither starves the other. */
   function nextItem(): Item | null {
     isRetryTurn = !isRetryTurn
     return isRetryTurn ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())

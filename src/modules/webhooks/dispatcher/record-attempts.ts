@@ -27,26 +27,25 @@ export type AttemptRecord = Pick<
   readonly objectId: string
   /** The time of the event, in ISO 8601. */
   readonly happenedAt: string
-  /** All attempts that the delivery had when it was read as a retry; `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
   readonly storedAttempts: number | null
-  /** Attempts before this one in the current retry schedule, which starts again with each replay. */
+  /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
-  /** In milliseconds since 1970; `null` unless pending. */
+  /** In milliseconds since 1970; `null` unless the outcome is `pending`. */
   readonly nextAttemptAt: DueTime | null
 }
 
-/** An event that waits for an earlier, pending one of its object. */
+/** An event that waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
-/** What one flush of an endpoint worker records. */
 export type AttemptReport = {
   readonly endpointId: string
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
-  /** Compare-and-set: moves the cursor only if it still is `from`, because the merchant may have moved it. */
+  /** Compare-and-set: the cursor moves only if it is at `from`, because the merchant may have moved it. */
   readonly cursor: { readonly from: number; readonly to: number }
-  /** Whether the endpoint answered `410 Gone`. */
+  /** Whether the endpoint responded with `410 Gone`. */
   readonly isGone: boolean
 }
 
@@ -58,7 +57,7 @@ export type RecordedAttempts = {
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after this many failures in a row over this time, and then probed at this interval. */
+/** An endpoint with `maxFailures` consecutive failures over `maxFailingMs` is disabled, and then probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
@@ -94,7 +93,7 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
   const stored = sequences.length === 0 ? [] : await deliveriesBySequence(tx, { merchantId, endpointId, sequences })
   const rowsBySequence = new Map(stored.map((row) => [row.sequence, row]))
   await allOrFirstError([
-    // If the cursor was moved, the events behind it are read again, and those before it are not to be sent.
+    // If the cursor was moved, events after it are read again, and events before it must not be sent.
     ...(isMoved ? [] : waiting.map((event) => storeWaitingDelivery(tx, { ...key, ...event }))),
     ...attempted.flatMap((record) => {
       const { sequence, objectId, attemptedAt, durationMs, status, answer, error } = record
@@ -111,8 +110,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * Returns the state of a delivery after an attempt. If the delivery has changed since the attempt began, by the merchant or by
- * a process that took over the lease, the new state stays and the attempt appears in the log only.
+ * Returns the state of a delivery after an attempt. If the merchant, or a process that took over the lease, has changed
+ * the delivery since the attempt began, that change stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -124,7 +123,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // Without a row the cursor was moved: a failed event is read again, or no longer wanted.
+  // If there is no row, the cursor was moved: the event is read again or no longer wanted.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
@@ -142,7 +141,9 @@ function isPendingUnchanged(
   )
 }
 
-/** Makes the first waiting delivery of each object due if no earlier one is pending; returns the objects with pending deliveries. */
+/**
+ * Makes the first pending delivery of each object due if it was waiting. Returns the objects with pending deliveries.
+ */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -160,7 +161,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Counts failures, and disables the endpoint or enables it after a probe; returns whether it is enabled. */
+/** Counts failures, and disables the endpoint or enables it after a probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,
@@ -189,7 +190,7 @@ async function updateEndpointHealth(
     await storeEndpointProgress(tx, updated)
     return false
   }
-  // This was a probe.
+  // The endpoint is disabled, so this was a probe.
   const enabled = hasSucceeded ? ({ status: 'enabled', disabledReason: null } as const) : {}
   const probeAt = hasSucceeded ? null : timestamp(context.wallClock() + probeIntervalMs)
   await storeWebhookEndpoint(tx, {
@@ -205,7 +206,7 @@ function hasFailedTooLong({ now }: Context, { failures, failingSince }: StoredWe
   return failures >= maxFailures && failingSince !== null && now() - Date.parse(failingSince) >= maxFailingMs
 }
 
-/** Disables an endpoint; its cursor and pending deliveries stay, so that it can resume. */
+/** Disables an endpoint. Its cursor and pending deliveries stay, so that delivery can resume. */
 async function disableEndpoint(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
   const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeIntervalMs) : null
   const updatedAt = strictlyLaterUpdatedAt(context, endpoint)

@@ -19,7 +19,9 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** Enabled endpoints and those to probe, of all merchants. Read every second, so without the long columns. */
+/**
+ * Returns all merchants' endpoints that are enabled or await a probe. Omits long columns, because it runs every second.
+ */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -32,7 +34,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Deliveries that are due at `now`, only the first pending one of each object. */
+/** Returns due deliveries, each of which is the first pending delivery of its object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -40,7 +42,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // A later one may be due because the merchant replayed its event.
+    // A later delivery can be due because the merchant replayed its event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -59,7 +61,6 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .limit(p.limit),
 )
 
-/** The first due time after `after`. */
 export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>) =>
   selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
@@ -71,7 +72,9 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/** Objects of these events that have a pending delivery. Reads none of the deliveries, of which an object may have many. */
+/**
+ * Returns the objects of these events that have a pending delivery. Does not read the deliveries, which can be many.
+ */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -110,7 +113,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Stores a delivery without a due time: it waits for an earlier one of its object. */
+/** Stores a delivery without a due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -130,7 +133,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Makes the first pending delivery of an object due at `now`, if it was waiting. */
+/** Makes the first pending delivery of an object due at `now` if it was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -152,7 +155,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Updates the cursor and failures of an endpoint, and none of the merchant's settings. */
+/** Updates the cursor and failures of an endpoint, but not the merchant's settings. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -165,7 +168,10 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
-/** Acquires a lease that is free, or whose expiry is not between `from` and `to`; returns `null` if another holder has it. */
+/**
+ * Acquires a merchant's lease that is free, held by `holder`, or has an expiry before `from` or after `to`. Returns
+ * `null` if another holder has it.
+ */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
     .values(pickParams(p, ['merchantId', 'holder', 'until']))
@@ -184,14 +190,13 @@ export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; 
     .returning('merchantId'),
 )
 
-/** Renews all leases of a holder and returns them. */
 export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
   acrossMerchants(
     updateTable('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
   ),
 )
 
-/** The next endpoint, of any merchant, that has deliveries; it may have been deleted. */
+/** Returns the next endpoint of any merchant that has deliveries. It may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -209,8 +214,8 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
 )
 
 /**
- * Removes up to `limit` deliveries of events before the sequence `before` without an attempt since `since`, and returns them.
- * Pending ones stay unless the endpoint was deleted.
+ * Removes and returns deliveries before the sequence `before` that have no attempt since `since`. Pending ones stay
+ * unless the endpoint was deleted.
  */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')

@@ -1,37 +1,36 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts per second: the rate never falls below the first, and from the second on it is not limited. */
+/** Attempts per second. At `maxRate`, they are not limited. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * Idle shares of the machine's processors and of this process's event loop below which the rate shrinks. Payouts at full load
- * leave up to a third of two processors idle, because they wait for one another.
+ * The rate shrinks if less than these shares are idle. Even at full load, payouts leave up to a third of two processors
+ * idle, because they wait for one another.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
-/** Interval of measurements, and the factors by which the rate grows or shrinks per interval. */
 const windowMs = 100
 const [growthFactor, declineFactor] = [1.2, 0.6]
 
-/** Attempts start in bursts of this duration, followed by a pause: attempts that end together are recorded together. */
+/** Attempts start in bursts, because attempts that end together are recorded together. */
 const burstMs = 100
 
 export type Throttle = {
-  /** Returns the milliseconds until the next attempt may start; 0 if it may start now. */
+  /** Returns the time until the next attempt may start. */
   readonly waitMs: () => number
   readonly recordStart: () => void
 }
 
-/** The idle share of a period, from 0 to 1, of the machine's processors and of this process's event loop. */
+/** Idle shares of the machine's processors and of this process's event loop, from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * Creates an adaptive rate limiter, a token bucket: attempts yield to other work on this machine, as a background transfer
- * yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks as soon as it has none, so
- * nothing needs to know the cost of an attempt here, in the process that records it, or in the database.
+ * Creates an adaptive rate limiter, a token bucket. Attempts yield to other work on this machine, as a background
+ * transfer yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has
+ * none, so the cost of an attempt need not be known.
  *
- * @param measureIdle returns what was idle since its last call
+ * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds
  */
 export function createThrottle(
@@ -60,7 +59,6 @@ export function createThrottle(
   }
 }
 
-/** Returns the rate after a number of windows with this much idle capacity. */
 export function nextRate(rate: number, { machine, loop }: IdleCapacity, windows: number): number {
   const hasCapacity = machine >= minMachineIdle && loop >= minLoopIdle
   return hasCapacity
@@ -82,7 +80,7 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Returns the time since boot of all processors together. */
+/** Sums the times of all processors since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

@@ -11,9 +11,9 @@ import { findUrlFieldErrors } from '../transport/destination-policy.ts'
 import { createSigningKeys, revealSecret } from './endpoint-secrets.ts'
 import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { endpointFields } from './webhook-endpoint-input.ts'
+import { endpointFields } from './webhook-endpoint.ts'
 
-/** Per merchant (ruling 70). */
+/** The maximum number per merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -22,9 +22,9 @@ const CreateWebhookEndpointInput = z.object({
 })
 
 /**
- * Registers a URL for the merchant's events, from the next on. The same URL may be registered twice.
+ * Registers a URL that receives the merchant's future events. The same URL may be registered twice.
  *
- * @param input without `types` all events are sent; `asymmetric` adds signatures with an ed25519 key
+ * @param input without `types`, all events are sent; `asymmetric` adds signatures with an ed25519 key
  * @returns the endpoint with its secret, which is shown only here and at a rotation
  */
 export const createWebhookEndpoint = defineOperation(
@@ -40,7 +40,7 @@ export const createWebhookEndpoint = defineOperation(
     const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
     const { asymmetric, ...details } = request
     const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
-      // Taking a number locks the sequence, so no other endpoint can be created between count and insert.
+      // `newRowFields` locks the sequence, so no endpoint can be created between the count and the insert.
       const row = await newRowFields(tx, context, 'webhook_endpoints')
       await requireEndpointCapacity(tx, context)
       const endpoint = {

@@ -5,8 +5,7 @@ import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { deleteWebhookEndpointRow } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
  * Permanently deletes a webhook endpoint. Its deliveries are no longer visible.

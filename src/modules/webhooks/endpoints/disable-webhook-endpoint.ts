@@ -6,12 +6,11 @@ import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * Disables an endpoint until it is enabled. It is not probed, and there is no event, because the caller knows. If it was already
- * disabled, the reason becomes `by_request`.
+ * Disables an endpoint until the merchant enables it; it is not probed. Records no event, because the caller knows. If
+ * it was already disabled, the reason becomes `by_request`.
  */
 export const disableWebhookEndpoint = defineOperation(
   {

@@ -13,8 +13,7 @@ import { initialHealth } from './create-webhook-endpoint.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { dropDeliveries, retryDeliveriesNow, storeWebhookEndpoint } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { eventSequence, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 export const webhookStartPositions = defineEnum({
   resume: 'After the last sent event, so that missed events are sent.',
@@ -27,11 +26,12 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, or are dropped with `now`.
+ * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, but with `from: 'now'`
+ * they are dropped.
  *
  * Fails with INVALID_INPUT, after all other errors, for a sequence above the latest event.
  *
- * @param input at most one of `from`, by default `resume`, and `after`, a sequence or 0
+ * @param input at most one of `from` (by default `resume`) and `after` (a sequence, or 0)
  */
 export const enableWebhookEndpoint = defineOperation(
   {

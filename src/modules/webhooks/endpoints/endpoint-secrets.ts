@@ -10,7 +10,7 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** The limit of valid secrets of an endpoint; further rotations drop the oldest. */
+/** The limit per endpoint. Further rotations drop the oldest. */
 const maxSecrets = 5
 
 /**
@@ -28,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** Adds a new secret (and key pair), and lets the previous ones expire at `until` or earlier. */
+/** Adds a new secret, and a new key pair if the endpoint has one. The previous ones expire at `until` or earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -46,9 +46,9 @@ export function rotateSigningKeys(
 }
 
 /**
- * Returns the valid secrets of an endpoint (`whsec_…`, then `whsk_…`), newest first of each kind.
+ * Returns the valid secrets of an endpoint: first `whsec_…`, then `whsk_…`, each kind newest first.
  *
- * @throws DomainError NOT_CONFIGURED if the key that encrypts a secret is missing
+ * @throws DomainError NOT_CONFIGURED if the key that decrypts a secret is missing
  */
 export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
@@ -57,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * Returns an endpoint with its newest secret. The stored result of an idempotency key has the encrypted secret, so a replay can
- * show it again (ruling 71).
+ * Returns an endpoint with its newest secret. The result stored with an idempotency key has the encrypted secret, so a
+ * repeated request returns it again (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -71,7 +71,7 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/** Binds a secret to its endpoint: moved to another row it does not decrypt. */
+/** Binds a secret to its endpoint: in another row it cannot be decrypted. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
@@ -83,7 +83,10 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
-/** Returns the valid public keys (`whpk_…`) of `v1a` signatures, sorted, so that they do not reveal their owners. */
+/**
+ * Returns the valid public keys (`whpk_…`) of `v1a` signatures, sorted, so that their order does not reveal their
+ * owners.
+ */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)
   if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys

@@ -5,8 +5,7 @@ import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { lockWebhookEndpointById } from './repository.ts'
-import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import type { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
  * Returns an endpoint without its secrets.
@@ -36,7 +35,7 @@ export async function lockWebhookEndpoint(
   return row
 }
 
-/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint would not be sent the event (ruling 72) */
+/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint receives no events (ruling 72) */
 export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
   if (endpoint.status === 'enabled') return endpoint
   throw new DomainError('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { createdRangeFields, limit, oneOf, optional, parseInput, rejectField } from '../../../core/input.ts'
-import type { MaybePromise } from '../../../core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../../../database/projection.ts'
 import { cellReader, createProjection } from '../../../database/projection.ts'
 import type { Reader } from '../../../database/query.ts'
@@ -18,7 +17,7 @@ import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 export const deliveryStatuses = defineEnum({
   pending: 'An attempt failed; another is scheduled.',
@@ -26,7 +25,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** The limit for one delivery, which has up to ten attempts, and ten more for each replay. */
+/** Limits the log: a delivery has up to ten attempts, and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -60,7 +59,6 @@ const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // A text in the query of a URL.
   before: optional(z.unknown()).transform((value, context) => {
     if (value === null) return null
     const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
@@ -69,7 +67,6 @@ export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   limit: limit(pageSize),
 })
 
-/** `next` is the `before` of the next page, `null` on the last page. */
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
@@ -78,8 +75,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Their sequence numbers are those of the events and have gaps, so this
- * list has no numbered pages and continues before a sequence.
+ * Lists the deliveries of an endpoint, newest event first. Pages are not numbered, because event sequences have gaps
+ * here.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -110,14 +107,14 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The deliveries of endpoints, with the interface of a list of many parents. */
+/** The deliveries of endpoints, as a list that GraphQL reads for several endpoints together. */
 export const webhookDeliveries = {
   filters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** One query per endpoint: a merchant has few, and the index begins with the endpoint. */
+  /** Runs one query per endpoint, because a merchant has few endpoints and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -139,7 +136,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // One span serves all endpoints, because it is of the merchant's events.
+  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -154,18 +151,16 @@ async function rejectWithoutParent(): Promise<never> {
   throw new Error('deliveries can only be listed for an endpoint')
 }
 
-/** `span` finds the range of events for the time filters. */
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
-  /** Finds the range of sequences of the requested times. */
   readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
 }
 
-function sliceDeliveryLog(
+async function sliceDeliveryLog(
   context: ListContext,
   endpointId: string,
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
-): MaybePromise<Slice<WebhookDelivery>> {
+): Promise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
   const deliveryFilters = { endpointId, ...filters }
   const list = {
@@ -186,7 +181,7 @@ function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequence numbers that contains the events of a time, with some margin. */
+/** Finds a range of sequences that contains all events of a period, and possibly others. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -210,7 +205,6 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** Query parameters; the times are those of the events. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -219,7 +213,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only on request: they are up to 20 rows per delivery, with long responses. */
+/** Reads attempts only on request: each delivery has up to 20, with long responses. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

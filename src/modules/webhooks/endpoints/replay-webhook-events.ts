@@ -17,8 +17,7 @@ import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import { findEventSequenceRange } from './list-webhook-deliveries.ts'
 import { requeueDelivery, storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { eventSequence, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
   eventId: optional(z.string()),
@@ -28,14 +27,14 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Resends events to an endpoint, whatever their outcome was: one event of any type, or all of the endpoint's types after a sequence
- * or since a time, in order. Previous attempts stay in the log.
+ * Resends events to an endpoint, whatever their outcome was: one event, or, in order, all events of the endpoint's
+ * types after a sequence or since a time. Earlier attempts stay in the log.
  *
- * RESOURCE_NOT_FOUND comes first for the endpoint, and after WEBHOOK_DISABLED for the event. INVALID_INPUT comes last for an event
- * that the endpoint's format does not have, and for a sequence above the latest event.
+ * Fails with RESOURCE_NOT_FOUND for the endpoint before WEBHOOK_DISABLED, and for the event after it. Last is
+ * INVALID_INPUT for an event that the endpoint's format does not have, or a sequence above the latest event.
  *
- * @param input exactly one of `eventId`, `after` and `since`; a replay since a time may begin up to a minute earlier, because the
- *   clocks of processes may differ by that much
+ * @param input exactly one of `eventId`, `after` and `since`; a replay since a time can begin up to a minute earlier,
+ *   because the clocks of processes can differ by that much
  */
 export const replayWebhookEvents = defineOperation(
   {
@@ -84,7 +83,10 @@ async function findEvent(tx: Tx, { merchantId }: Context, id: string): Promise<E
   return event
 }
 
-/** @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT */
+/**
+ * @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT for a type that the
+ *   format lacks
+ */
 async function replayEvent(
   tx: Tx,
   context: Context,

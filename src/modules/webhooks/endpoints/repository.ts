@@ -49,15 +49,14 @@ export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
   deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
-/** The signing keys of all merchants, without their owners. */
 export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** For an operator who has only the endpoint's id. Probes each merchant. */
+/** Looks up the id in each merchant, because operators do not know the merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Endpoints that fail or were disabled for failing, longest first, for operators. */
+/** Returns endpoints that fail or were disabled for failing, longest failing first. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -88,7 +87,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery, whatever its outcome was. The retry schedule restarts; previous attempts are kept. */
+/** Schedules a delivery, whatever its status, and restarts the retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -106,7 +105,7 @@ export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
     ),
 )
 
-/** Reschedules retries, but not deliveries that wait for an earlier event of their object. */
+/** Reschedules retries, except deliveries that wait for an earlier event of their object. */
 export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
@@ -116,7 +115,7 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Drops all scheduled retries. */
+/** Drops all pending deliveries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
@@ -137,7 +136,7 @@ type DeliveryRange = DeliveriesKey & {
 
 const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
 
-/** Deliveries with the types and times of their events, newest event first unless `isAscending`. */
+/** Returns deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
   [...deliveryFilterNames, 'isAscending'],
   (p: Params<DeliveryRange>, has) =>
@@ -175,7 +174,7 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** The latest attempts of deliveries, `limitEach` per delivery, oldest first. */
+/** Returns the latest attempts of each delivery, at most `limitEach`, oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')

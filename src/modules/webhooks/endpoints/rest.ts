@@ -24,8 +24,7 @@ import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
 import { updateWebhookEndpoint } from './update-webhook-endpoint.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { endpointDescriptions } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { endpointDescriptions, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 import { endpointMembers, webhookEndpointResource } from './webhook-endpoint-shape.ts'
 

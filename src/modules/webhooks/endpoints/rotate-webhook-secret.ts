@@ -9,7 +9,7 @@ import { revealSecret, rotateSigningKeys } from './endpoint-secrets.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 const defaultOverlapHours = 24
 const maxOverlapHours = 7 * 24
@@ -20,10 +20,10 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Gives an endpoint a new secret, and a new key pair if it has one. They sign immediately; the old ones also sign for
- * `overlapHours`, or until an earlier expiry.
+ * Gives an endpoint a new secret, and a new key pair if it has one. The previous ones also sign for `overlapHours`, or
+ * until they expire earlier.
  *
- * @param input `overlapHours` from 0, which expires the old secret immediately, to seven days; by default 24
+ * @param input `overlapHours` from 0 to 168 (a week); by default 24
  * @returns the endpoint with the new secret, which is not shown again
  */
 export const rotateWebhookSecret = defineOperation(

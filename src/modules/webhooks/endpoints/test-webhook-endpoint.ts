@@ -6,10 +6,9 @@ import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../../outbox/record-event.ts'
 import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/** Tests an endpoint: records an event `webhook.test`, which only this endpoint receives, whatever its types. */
+/** Records an event `webhook.test`, which only this endpoint receives, whatever types it subscribes to. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

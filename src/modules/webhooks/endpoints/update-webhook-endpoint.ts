@@ -4,11 +4,11 @@ import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
 import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
+import { findUrlFieldErrors } from '../transport/destination-policy.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { endpointFields, findUrlFieldErrors, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { endpointFields, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 // An absent field keeps its value; an optional field that is null or empty gets its default.
 const UpdateWebhookEndpointInput = z.object({
@@ -17,8 +17,8 @@ const UpdateWebhookEndpointInput = z.object({
 })
 
 /**
- * Changes the sent fields of an endpoint. Scheduled retries use the new URL and format; new types apply to events that were not
- * sent yet.
+ * Changes the fields of an endpoint that the request contains. Scheduled retries use the new URL and format. New types
+ * apply to events that were not sent yet.
  */
 export const updateWebhookEndpoint = defineOperation(
   {

@@ -1,5 +1,9 @@
+import { z } from 'zod'
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
+import { lookupId, oneOf, optional, optionalFreeText, rejectField } from '../../../core/input.ts'
 import type { RowOf } from '../../../database/tables.ts'
+import { optionalEventTypes } from '../../outbox/event.ts'
+import { webhookFormats } from '../transport/formats.ts'
 
 export const webhookEndpointStatuses = defineEnum({
   enabled: 'Events are sent to the endpoint.',
@@ -15,15 +19,30 @@ export const disabledReasons = defineEnum({
 /** An endpoint with its encrypted secrets and signing keys. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
-/** An endpoint without secrets, as in responses and in its own events. */
+/** An endpoint without its secrets. */
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** With the secret, which is shown only when it is new. */
+/** An endpoint with its secret, which is shown only when it is new. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
   return endpoint
 }
+
+export const endpointFields = {
+  // `findUrlFieldErrors` validates the URL itself, including its length.
+  url: z
+    .string()
+    .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
+  types: optionalEventTypes(),
+  format: optional(oneOf(webhookFormats)).transform((format) => format ?? 'standard'),
+  description: optionalFreeText(),
+}
+
+export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
+
+/** The sequence of an event, or 0 for the position before the first event. */
+export const eventSequence = () => z.int().min(0)
 
 /** Descriptions that REST and GraphQL share. */
 export const endpointDescriptions = {

@@ -6,7 +6,7 @@ import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
 export type EventMessage = {
-  /** `evt_` and a UUID, by which receivers deduplicate. */
+  /** `evt_` and a UUID. Receivers recognize duplicates by it. */
   readonly id: string
   readonly type: string
   /** The time of the event, in ISO 8601. */
@@ -14,7 +14,7 @@ export type EventMessage = {
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
-  /** The object as of the event, as JSON in its REST shape; serialized once for all endpoints. */
+  /** The object at the time of the event, in its REST shape, as JSON. */
   readonly data: string
 }
 
@@ -28,8 +28,9 @@ export type BuildRequestOptions = {
 }
 
 /**
- * Builds the request of an attempt: the body in the endpoint's format and its Standard Webhooks 1.0.0 headers. They sign the time
- * of the attempt, not of the event: receivers reject signatures older than five minutes, and the tenth attempt is days later.
+ * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. The
+ * signature covers the time of the attempt, because receivers reject signatures older than five minutes and the tenth
+ * attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -58,12 +59,12 @@ function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: Ev
 }
 
 /**
- * Builds the original provider's body, which contains its signature.
+ * Builds the body in the original provider's format, which contains its own signature.
  *
- * Its receivers parse the body, remove the signature and stringify the rest to verify it. So `data` is parsed and stringified
- * here too: then their JSON.stringify yields the same key order, escapes and numbers. The body has room for one signature, in a
- * rotation that of the newest secret; the headers have all. The HMAC key is the text of the secret, `whsec_` included, because
- * that is what receivers pass to createHmac.
+ * To verify it, receivers parse the body, remove the signature, and stringify the rest. So `data` is parsed and
+ * stringified here too, which yields the same key order, escapes and numbers. The body has one signature, made with the
+ * newest secret; the headers have all. The HMAC key is the text of the secret including `whsec_`, because receivers
+ * pass that to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event
@@ -71,7 +72,7 @@ function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Si
   const signed = JSON.stringify({ id, timestamp: now, event_type: type, data: object })
   const secret = signer.sharedSecrets[0]?.text ?? ''
   const hash = createHmac('sha256', secret).update(`${now}.${signed}`).digest('hex')
-  // Inserts the signature before `data` without stringifying that again.
+  // Inserts the signature before `data`, which is not stringified again.
   const head = JSON.stringify({ id, timestamp: now, event_type: type })
   return `${head.slice(0, -1)},"signature":"t=${now},s=${hash}"${signed.slice(head.length - 1)}`
 }

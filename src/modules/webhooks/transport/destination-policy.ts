@@ -7,7 +7,7 @@ import { isPublicUnicast } from './public-address.ts'
 
 /** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
-  /** Whether a host is allowed by name, whatever it resolves to; `host` as in a URL. */
+  /** Whether a host (written as in a URL) is allowed by name, whatever it resolves to. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -22,7 +22,7 @@ export function parseAllowlist(text: string): string[] | null {
   return entries.every((entry) => entry !== null) ? entries : null
 }
 
-/** Returns a network with its prefix, a host, or a host and a port with a space between them. */
+/** Returns a network with its prefix length, a host, or a host and a port separated by a space. */
 function parseEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
   if (text.includes('/')) return isIpNetwork(text) ? text : null
@@ -32,7 +32,7 @@ function parseEntry(text: string): string | null {
   return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
 }
 
-/** Creates an allowlist of the entries; the sandbox also allows loopback addresses. */
+/** Creates an allowlist from entries. The sandbox also allows loopback addresses. */
 export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
   const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...loopback[mode]]
@@ -48,7 +48,7 @@ function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** Validates the URL of an endpoint in an operation's input; the input schema checks that it is present and a string. */
+/** Validates the URL of an endpoint; the input schema checks that it is a present string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -59,16 +59,15 @@ export type DestinationPolicy = { readonly mode: Mode; readonly allowlist: Allow
 
 const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https://', 'http://'], live: ['https://'] }
 
-/** In characters. */
 const maxUrlLength = 2_048
 
 /**
- * Validates the URL of an endpoint: `live` requires https and a host that is public or allowed. Returns the error as a predicate
- * for its field, or `null`. Does not resolve a name: that is checked at each connection, because the result may change.
+ * Validates the URL of an endpoint. The host must be public or allowed, and `live` requires https. Returns the error as
+ * a text that follows the field's name, or `null`. Does not resolve names: each connection checks the addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The parser drops spaces, tabs and line ends: the stored URL would differ from the requested one.
+  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]
@@ -88,7 +87,7 @@ function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
   return !isLocalhost(host) || coversAddress('127.0.0.1')
 }
 
-/** Whether a name means the loopback address whatever DNS returns (RFC 6761, 6.3). */
+/** Whether a name always means the loopback address, whatever DNS returns (RFC 6761, 6.3). */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost$/i.test(host)
 }

@@ -6,8 +6,8 @@ type ResolvedAddress = { readonly address: string; readonly family: number }
 const [serverTimeoutMs, tries] = [2_000, 2]
 
 /**
- * Creates a lookup that queries name servers without the thread pool of the system's own lookup: a process has four such
- * threads, so names whose servers never answer would block every delivery.
+ * Creates a lookup that queries name servers directly. The system's own lookup uses a pool of four threads per process,
+ * so names whose servers never respond would block every delivery.
  *
  * @param servers name servers to use instead of the system's
  */
@@ -41,7 +41,7 @@ type LookupCompletion = {
   readonly error: NodeJS.ErrnoException | null
 }
 
-/** Calls back in the form that the caller requested: all addresses, or the first. */
+/** Passes all addresses to `done`, or the first, as the caller requested. */
 export function completeLookup(
   addresses: readonly ResolvedAddress[],
   { options, done, error }: LookupCompletion,

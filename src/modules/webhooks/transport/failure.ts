@@ -11,10 +11,13 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/** Why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal network. */
+/**
+ * The reason why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal
+ * network.
+ */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
-/** Carries a failure through Node.js callbacks that take errors only. */
+/** Carries a failure through Node.js callbacks that accept only errors. */
 export class DeliveryError extends Error {
   readonly kind: FailureKind
 
@@ -26,7 +29,7 @@ export class DeliveryError extends Error {
 
 export type ConnectionPhase = 'connecting' | 'securing' | 'connected'
 
-/** Classifies an error of a connection by its code and the phase in which it occurred. */
+/** Classifies a connection error by its code and phase. */
 export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }
@@ -39,7 +42,7 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** The same for every way to detect such an address. */
+/** All checks that reject an address return this failure. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

@@ -8,9 +8,9 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * The provider's receivers switch on `event_type`, and their behavior for an unknown type is undefined. So a type that the
- * provider lacks (such as `payout.returned`) is not sent; the `standard` format and the feed have it. The exception is
- * `webhook.test`, which a merchant requests to see whether its receiver verifies signatures (ruling 61).
+ * The event types of the `stablestack` format. The original provider's receivers branch on `event_type`, and their
+ * behavior for an unknown type is undefined. So types that the provider lacks (such as `payout.returned`) are not sent.
+ * The exception is `webhook.test`, with which a merchant tests whether its receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
@@ -21,7 +21,7 @@ const providerEventTypes: readonly string[] = [
   'webhook.test',
 ]
 
-/** Returns the event types of a format; `null` for a format that has all of them. */
+/** Returns the event types of a format; `null` if the format has all of them. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

@@ -8,28 +8,27 @@ import { toDeliveryFailure } from './failure.ts'
 export type OutgoingRequest = {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  /** Empty for none. */
+  /** Empty if the request has no body. */
   readonly body: string
 }
 
-/** The beginning of a response body, and whether that is all of it. */
+/** The beginning of a response body, and whether it is the whole body. */
 type TruncatedBody = { readonly beginning: Buffer; readonly isWhole: boolean }
 
-/** A complete response, or why there is none. */
+/** A complete response, or the reason why there is none. */
 export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
 
-/** `connectMs` covers DNS, TCP and TLS; `wholeMs` everything. */
+/** `connectMs` limits DNS, TCP and TLS together; `wholeMs` limits the whole exchange. */
 export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: number }
 
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a connection for each request: for the retry after a stale one. */
+  /** `fresh` opens a new connection for each request, for the retry after a stale connection. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
-  /** Bytes of a response body that are kept. */
   readonly maxKeptBytes: number
 }
 
@@ -40,7 +39,7 @@ export type HttpClient = {
   readonly close: () => void
 }
 
-/** Bytes that are read of a response; the connection of a longer one is closed. */
+/** If a response is longer, its connection is closed. */
 const maxResponseBytes = 64 * 1024
 
 export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOptions): HttpClient {
@@ -49,7 +48,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // A reused connection that the server had closed says nothing about the endpoint.
+      // If the server had closed a reused connection, the endpoint did not fail, so retry.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -73,8 +72,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * Creates a client for services that the operator configures, at any address; it keeps the first 64 KiB of a response. URLs that
- * merchants choose go through `createSender`, which guards against SSRF.
+ * Creates a client for services that the operator configures, at any address. URLs that merchants choose go through
+ * `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Neither the environment nor a caller can turn certificate verification off.
@@ -119,7 +118,7 @@ function attemptRequest(
       finish(error)
       request.destroy()
     }
-    // This listener stays: a destroyed request may emit another error.
+    // This listener stays, because a destroyed request may emit another error.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const failure = toDeliveryFailure(error, phase.now())
       finish(request.reusedSocket && !hasResponse && failure.kind === 'reset' ? staleConnection : failure)
@@ -132,7 +131,7 @@ function attemptRequest(
         onError: (error) => finish(toDeliveryFailure(error, 'connected')),
       })
     })
-    // Node.js no longer manages an upgraded socket.
+    // Node.js does not manage an upgraded socket, so it must be destroyed here.
     request.on('upgrade', (_, socket) => {
       socket.destroy()
       fail({ kind: 'protocol', message: 'The response switches protocols, which the request did not ask for.' })
@@ -151,7 +150,7 @@ type WatchPhaseOptions = {
   readonly onTimeout: (failure: DeliveryFailure) => void
 }
 
-/** Tracks the connection phase of a request, and limits the time of a new connection. */
+/** Tracks the connection phase of a request, and limits the time to open a connection. */
 function watchPhase(request: ClientRequest, { isSecure, connectMs, onTimeout }: WatchPhaseOptions) {
   let phase: ConnectionPhase = 'connecting'
   let timer: NodeJS.Timeout | undefined

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net'
 import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
-/** IANA's IPv4 Special-Purpose Address Registry, multicast and reserved space, and the address of Azure's platform services. */
+/**
+ * IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of Azure's platform
+ * services.
+ */
 const specialIpv4Networks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,9 +27,9 @@ const specialIpv4Networks = [
 ]
 
 /**
- * Everything outside 2000::/3, the only allocated unicast space, so that IPv4-mapped, IPv4-compatible and translated addresses
- * (64:ff9b::/96, 64:ff9b:1::/48) are rejected whatever they contain; and within it Teredo and its neighbors, documentation,
- * AS112, 6to4 and the former 6bone.
+ * All addresses outside 2000::/3, the only allocated unicast space: this rejects IPv4-mapped, IPv4-compatible and
+ * translated addresses (64:ff9b::/96, 64:ff9b:1::/48) whatever they contain. The networks inside 2000::/3 are Teredo
+ * and its neighbors, documentation, AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',
@@ -44,6 +47,6 @@ const isSpecialPurpose = createNetworkMatcher([...specialIpv4Networks, ...specia
 
 /** Whether an address is globally reachable unicast; false for text that is not an address. */
 export function isPublicUnicast(address: string): boolean {
-  // An address with a zone is link-local.
+  // An address with a zone (`%`) is link-local.
   return isIP(address) !== 0 && !address.includes('%') && !isSpecialPurpose(address)
 }

@@ -23,19 +23,18 @@ const jitterFactor = 0.2
 const maxRetryAfterMs = 24 * hour
 
 export type NextAttemptInput = {
-  /** Attempts made, the last one included. */
+  /** The number of attempts so far. */
   readonly attempts: number
-  /** When the last attempt ended. */
+  /** The end of the last attempt. */
   readonly now: WallTime
-  /** The header `Retry-After` of the response. */
   readonly retryAfter: string | null
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 
 /**
- * Returns when to attempt a delivery again, or `null` after the last attempt. `Retry-After` can postpone an attempt but not
- * advance it: a receiver that always sends one second would get more attempts than others.
+ * Returns the time of the next attempt, or `null` after the last one. `Retry-After` can postpone an attempt but not
+ * advance it; otherwise a receiver that always sends one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -44,7 +43,7 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttempt
   return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
-/** Parses `Retry-After`, seconds or an HTTP date, capped at a day; returns 0 for anything else. */
+/** Parses `Retry-After` (seconds or an HTTP date) to milliseconds, at most a day; returns 0 for anything else. */
 export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const delay = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
@@ -53,18 +52,18 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** The receiver, or a proxy in front of it, is overloaded. */
+/** Statuses of an overloaded receiver or proxy. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {
   readonly isDelivered: boolean
-  /** Disables the endpoint. */
+  /** Whether to disable the endpoint. */
   readonly isGone: boolean
-  /** Limits the endpoint to one attempt at a time. */
+  /** Whether to limit the endpoint to one attempt at a time. */
   readonly isOverloaded: boolean
 }
 
-/** Judges the status code of a response, `null` for none. Only 2xx is a success; a redirect is a failure. */
+/** Judges the status code of a response; `null` means no response. Only 2xx is a success; a redirect is a failure. */
 export function judgeResponse(code: number | null): AttemptVerdict {
   return {
     isDelivered: code !== null && code >= 200 && code < 300,

@@ -10,7 +10,7 @@ import type { HttpResult, HttpTimeouts } from './http-exchange.ts'
 import { createHttpClient } from './http-exchange.ts'
 import { createGuardedAgents } from './ssrf-guard.ts'
 
-/** The result of one attempt: a status, or the error why there is none. */
+/** The result of one attempt: a status, or the error that prevented a response. */
 export type SendResult = {
   readonly status: number | null
   readonly error: DeliveryFailure | null
@@ -22,7 +22,7 @@ export type SendResult = {
 }
 
 export type Sender = {
-  /** Posts a request; wrappers that record spans and metrics read `event`. */
+  /** Posts a request. Only wrappers that record spans and metrics read `event`. */
   readonly send: (url: string, request: WebhookRequest, event?: EventMessage) => Promise<SendResult>
   /** Closes idle connections. */
   readonly close: () => void
@@ -44,7 +44,7 @@ const idleTimeoutMs = 15_000
 
 const maxKeptBytes = 1024
 
-/** Creates the client of webhook endpoints, for the life of the process: with timeouts, keep-alive and the SSRF guard. */
+/** Creates the HTTP client for webhook endpoints, with timeouts, keep-alive and the SSRF guard. */
 export function createSender({
   mode,
   allowlistEntries,
@@ -79,7 +79,7 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Caches the parsed URLs of endpoints; the error for one that the policy rejects. */
+/** Caches parsed URLs, or the error if the policy rejects one. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {
@@ -98,7 +98,7 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
   return { status, error: null, retryAfter, answer: decodeBody(beginning) }
 }
 
-/** Replaces invalid UTF-8, and drops a truncated character at the end and NUL, which PostgreSQL can't store. */
+/** Replaces invalid UTF-8, and drops an incomplete last character and NUL, which PostgreSQL can't store. */
 function decodeBody(beginning: Buffer): string {
   return new StringDecoder('utf8').write(beginning).replaceAll('\0', '')
 }

@@ -18,12 +18,13 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** Maximum idle connections of an agent, of all hosts together. */
+/** The limit per agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Creates agents that connect to public unicast and allowed addresses only. Each new connection checks a literal host, or every
- * address that its lookup returns; the socket connects to no other, so DNS rebinding has no effect.
+ * Creates agents that connect only to public unicast and allowed addresses. Each new connection checks its host if that
+ * is an address, or else every address that the lookup returns. The socket connects to no other address, so DNS
+ * rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
@@ -58,7 +59,7 @@ function createConnectionLookup(
   return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
-/** Fails if any address of the host is rejected, because the socket may try any of them. */
+/** Creates a lookup that fails if any address of the host is rejected, because the socket can try any of them. */
 function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
     lookUp(hostname, options, (error, result, family) => {

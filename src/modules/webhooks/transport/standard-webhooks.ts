@@ -11,17 +11,17 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// Standard Webhooks 1.0.0, "Signature scheme".
+// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
 
-/** Bytes of a shared secret, of an ed25519 seed, and of its public key. */
+/** The length in bytes of a shared secret, of an ed25519 seed and of an ed25519 public key. */
 const keyBytes = 32
 
 /**
- * The secrets and keys of an endpoint, newest first; in a rotation the previous ones too. They are key objects because Node.js
- * takes four times as long to sign with the bytes of a key.
+ * The secrets and keys of an endpoint, newest first, including previous ones during a rotation. They are key objects,
+ * because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -33,7 +33,7 @@ export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/** Returns a new ed25519 pair. `whsk_…` is seed and public key in base64, as in the samples of the specification. */
+/** Returns a new ed25519 key pair. `whsk_…` is the seed and the public key in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -46,7 +46,7 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
  * Parses the secrets that an endpoint signs with.
  *
  * @param secrets every valid `whsec_…` and `whsk_…`, newest first; at least one `whsec_…`
- * @throws an error that reveals nothing of an invalid secret
+ * @throws an error that does not reveal the secret, if one is invalid
  */
 export function parseSigner(secrets: readonly string[]): Signer {
   const isPrivate = (text: string) => text.startsWith(privatePrefix)
@@ -62,7 +62,7 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js accepts the public half of another key, and no receiver could verify its signatures.
+  // Node.js also accepts a public half of another key, but receivers could not verify the signatures.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key
@@ -81,10 +81,9 @@ export type SignedHeaders = {
   readonly 'webhook-signature': string
 }
 
-/** Maximum difference between a signature's time and ours. */
 const toleranceSeconds = 300
 
-/** Signatures that are verified; a rotation needs two. */
+/** The maximum number of checked signatures; a rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
@@ -117,7 +116,7 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The sender chooses its ids: restrict what is stored and logged.
+  // The sender chooses the id, so restrict which characters are stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
