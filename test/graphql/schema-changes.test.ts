@@ -1,10 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { buildSchema } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { changesBetween, documentsFolder, documentsPath, schemaPath, schemaText, writeSchema } from '../../codegen.ts'
+import {
+  changesBetween,
+  clientTypesPath,
+  documentsFolder,
+  documentsPath,
+  schemaPath,
+  schemaText,
+  writeSchema,
+} from '../../codegen.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -76,6 +84,7 @@ test('npm run codegen lists breaking changes and fails, unless it runs with the 
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),
   })
+  mkdirSync(dirname(join(copy.folder, clientTypesPath)), { recursive: true })
 
   const refused = codegen(copy.folder)
   expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -87,7 +96,8 @@ test('npm run codegen lists breaking changes and fails, unless it runs with the 
   expect(meant).toMatchObject({ status: 0, stderr: '' })
   expect(meant.stdout).toContain('breaking: Field Wallet.colour was removed.')
   expect(copy.content()).toBe(committed)
-  expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
+  for (const path of [documentsPath, clientTypesPath])
+    expect(copy.content(path)).toBe(readFileSync(join(root, path), 'utf8'))
 })
 
 /** The schema with one of its texts replaced. */
