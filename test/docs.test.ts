@@ -23,7 +23,14 @@ const sources = texts([
   'openapi-changes.ts',
 ])
 const docs = below('docs').filter((path) => path.endsWith('.md'))
-const pages = texts(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...docs])
+const pages = texts([
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'clients/typescript/README.md',
+  ...docs,
+])
 const everyPage = Object.keys(pages)
 
 describe('the sources', () => {

@@ -28,6 +28,7 @@ const files = globSync(
   [
     '{src,db,deploy,docs,test}/**/*.{ts,js,md,graphql,yaml}',
     'examples/*/{*,src/*}.{ts,js,md}',
+    'clients/*/{*,src/*}.{ts,md}',
     '*.md',
     'schema.graphql',
   ],

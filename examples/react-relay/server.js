@@ -1,26 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname } from 'node:path'
+import { createClient } from '@payout-gateway/client'
 
 // The page's own server: holds the API key, authenticates the customer, and issues a client token restricted to that customer.
 const { API_URL = 'http://127.0.0.1:4000', API_KEY = '', PORT = '4300' } = process.env
 if (!API_KEY) throw new Error('Set API_KEY. Only this server uses it; the page never sees it.')
-
-/** @param {string} path @param {object} [body] */
-async function ask(path, body) {
-  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
-  const response = await fetch(
-    API_URL + path,
-    body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
-  )
-  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`)
-  return (await response.json()).data
-}
+const service = createClient({ url: API_URL, apiKey: API_KEY })
 
 /** Replace this: return the customer of your session cookie. In the demo it is always Ada. */
 async function loggedIn() {
-  const customers = await ask('/api/customers')
-  return customers.find((/** @type {{ email: string }} */ { email }) => email === 'ada.obi@example.com').id
+  const { data } = await service.get('/api/customers')
+  return data.find(({ email }) => email === 'ada.obi@example.com')?.id ?? null
 }
 
 /** @type {Record<string, string>} */
@@ -30,8 +21,10 @@ const policy = `default-src 'self'; img-src 'self' data:; connect-src 'self' ${A
 /** @param {string} route */
 async function answer(route) {
   if (route === 'POST /token') {
-    const token = await ask('/api/client-tokens', { customer_id: await loggedIn(), scopes: ['read', 'payouts'] })
-    return { type: 'application/json', body: JSON.stringify({ ...token, api_url: API_URL }) }
+    const customer_id = await loggedIn()
+    if (customer_id === null) throw new Error('No customer is logged in.')
+    const { data } = await service.post('/api/client-tokens', { body: { customer_id, scopes: ['read', 'payouts'] } })
+    return { type: 'application/json', body: JSON.stringify({ ...data, api_url: API_URL }) }
   }
   const { pathname } = new URL(route.replace('GET ', ''), 'http://page')
   const file = pathname === '/' ? '/index.html' : pathname

@@ -48,7 +48,7 @@ const test = base.extend<TestFixtures, { merchant: Merchant }>({
 })
 
 // The browser complains about the connections that the test cuts.
-test.use({ expectedComplaints: /ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|stream (ended|failed)/ })
+test.use({ expectedComplaints: /ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|failed and will be retried/ })
 /** Makes more payouts than fit on one page of a list. */
 async function makeHistory(merchant: Merchant): Promise<void> {
   const ada = await merchant.ada()

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyClient, installClient } from '../clients/support/pack-client.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Entry } from './support/guide.ts'
 import { entries, expectedLines, guideBlocks, guidePath, layOut, run, runEntry } from './support/guide.ts'
@@ -27,6 +28,7 @@ const compilerOptions = {
 }
 
 const below = mkdtempSync(join(tmpdir(), 'payout-gateway-guide-'))
+await copyClient(below)
 const service = await startService(below)
 try {
   for (const entry of Object.keys(entries) as Entry[]) {
@@ -46,15 +48,20 @@ try {
 
 /** Installs the packages of an entry, generates and checks its types, and runs it. */
 async function tryEntry(entry: Entry): Promise<string[]> {
-  const folder = join(below, entry)
-  mkdirSync(folder)
+  // As deep as the examples, whose lock files name the folder of the client.
+  const folder = join(below, 'pages', entry)
+  mkdirSync(folder, { recursive: true })
   layOut(folder, service.address, await freePort())
   const example = entries[entry]
-  if (example === null) return runEntry(folder, entry)
+  if (example === null) {
+    await installClient(folder)
+    return runEntry(folder, entry)
+  }
   for (const file of ['package.json', 'package-lock.json', '.npmrc']) {
     copyFileSync(join(root, 'examples', example, file), join(folder, file))
   }
-  await run(folder, 'npm', ['ci'])
+  // An npm script passes this project's `ignore-scripts` on, which would omit the build of the client.
+  await run(folder, 'npm', ['ci', '--ignore-scripts=false'])
   await run(folder, 'npx', entry === 'relay.ts' ? ['relay-compiler'] : codegen())
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [entry, 'server.ts'] }))
   await run(folder, 'npx', ['tsc'])
@@ -63,7 +70,7 @@ async function tryEntry(entry: Entry): Promise<string[]> {
 
 /** Returns the guide's last command that generates types, without its runner. */
 function codegen(): string[] {
-  const commands = guideBlocks().find(({ language }) => language === 'sh')?.text
+  const commands = guideBlocks().findLast(({ language }) => language === 'sh')?.text
   return commands?.trim().split('\n').at(-1)?.split(' ').slice(1) ?? []
 }
 

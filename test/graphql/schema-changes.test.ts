@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { GraphQLSchema } from 'graphql'
 import { buildSchema } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { schemaPath } from '../../api-changes.ts'
-import { documentsFolder, documentsPath, schemaText, writeDocuments } from '../../codegen.ts'
+import { clientTypesPath, documentsFolder, documentsPath, schemaText, writeDocuments } from '../../codegen.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -89,6 +89,7 @@ test('npm run codegen lists breaking changes, and fails unless it is run with --
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),
   })
+  mkdirSync(dirname(join(copy.folder, clientTypesPath)), { recursive: true })
 
   const refused = codegen(copy.folder)
   expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -100,7 +101,8 @@ test('npm run codegen lists breaking changes, and fails unless it is run with --
   expect(meant).toMatchObject({ status: 0, stderr: '' })
   expect(meant.stdout).toContain('schema.graphql: breaking: Field Wallet.colour was removed.')
   expect(copy.content()).toBe(committed)
-  expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
+  for (const path of [documentsPath, clientTypesPath])
+    expect(copy.content(path)).toBe(readFileSync(join(root, path), 'utf8'))
 })
 
 /** The schema with one of its texts replaced. */

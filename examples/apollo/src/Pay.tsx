@@ -1,4 +1,5 @@
 import { useApolloClient, useFragment } from '@apollo/client/react'
+import { createUnanswered } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { putFirst } from './client'
 import { createPayout, payoutQuote, payoutRow } from './documents'
@@ -6,7 +7,6 @@ import type { CreatePayoutInput, PayMutation, PayoutRowFragment, QuoteQuery } fr
 import { money } from './money'
 import { PayForm } from './PayForm'
 import { Status } from './PayoutList'
-import { forget, keep, unanswered } from './unanswered'
 
 type Quote = NonNullable<QuoteQuery['payoutQuote']>
 type Answer = NonNullable<PayMutation['createPayout']>
@@ -23,6 +23,8 @@ type Step =
 export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const client = useApolloClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
+  // Payouts without a response survive a reload, and are sent again with the same idempotency key.
+  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -42,13 +44,13 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    keep(input)
+    unanswered.keep(input)
     setStep({ is: 'sent', input })
     try {
       const { data } = await client.mutate({ mutation: createPayout, variables: { input } })
       const answer = data?.createPayout
       if (!answer) throw new Error('No answer')
-      forget(input)
+      unanswered.forget(input)
       if (answer.__typename === 'CreatePayoutPayload') putFirst(client.cache, answer.payout)
       setStep({ is: 'answered', answer })
     } catch {
@@ -58,7 +60,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered<CreatePayoutInput>(customerId)) void pay(input)
+    for (const input of unanswered.all()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

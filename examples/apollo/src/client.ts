@@ -2,24 +2,21 @@ import { type ApolloCache, ApolloClient, ApolloLink, HttpLink, InMemoryCache, Ob
 import { relayStylePagination } from '@apollo/client/utilities'
 import { OperationTypeNode, print } from 'graphql'
 import { payoutList } from './documents'
-import { follow } from './follow'
 import type { PayoutRowFragment } from './gql/graphql'
 import possibleTypes from './gql/possible-types'
-import { fetchWithToken } from './token'
+import { service } from './service'
 
-const http = new HttpLink({ uri: '/graphql', fetch: fetchWithToken })
+const http = new HttpLink({ uri: '/graphql', fetch: service.fetch })
 
 /** Subscriptions over server-sent events. When one starts without a last event, it refetches all active queries. */
 const stream = new ApolloLink(
   ({ query, variables, client }) =>
     new Observable((observer) =>
-      follow<ApolloLink.Result>(
-        { query: print(query), variables },
-        {
-          onStart: () => void client.refetchQueries({ include: 'active' }),
-          onResult: (result) => observer.next(result),
-        },
-      ),
+      service.forward({ query: print(query), variables }, observer, {
+        onStart: () => void client.refetchQueries({ include: 'active' }),
+        // A pending response may be older than an event and must not overwrite it in the cache.
+        isAfterResponses: true,
+      }),
     ),
 )
 

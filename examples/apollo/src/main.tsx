@@ -3,7 +3,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './App'
 import { client } from './client'
-import { loggedIn } from './token'
+import { loggedIn } from './service'
 import './style.css'
 
 const root = createRoot(document.getElementById('root') as HTMLElement)

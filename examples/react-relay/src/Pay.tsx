@@ -1,3 +1,4 @@
+import { createUnanswered } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { commitMutation, fetchQuery, graphql, useFragment, useRelayEnvironment } from 'react-relay'
 import type { Environment } from 'relay-runtime'
@@ -9,7 +10,6 @@ import { PayForm } from './PayForm'
 import { putFirst } from './PayoutList'
 import { Status } from './PayoutRow'
 import { Refused } from './Refused'
-import { forget, keep, unanswered } from './unanswered'
 
 const quoteQuery = graphql`
   query PayQuoteQuery($input: PayoutQuoteInput!) {
@@ -65,6 +65,8 @@ type Step =
 export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const environment = useRelayEnvironment()
   const [step, setStep] = useState<Step>({ is: 'open' })
+  // Payouts without a response survive a reload, and are sent again with the same idempotency key.
+  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -80,11 +82,11 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    keep(input)
+    unanswered.keep(input)
     setStep({ is: 'sent', input })
     try {
       const answer = await send(environment, input)
-      forget(input)
+      unanswered.forget(input)
       setStep({ is: 'answered', answer })
     } catch {
       // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
@@ -93,7 +95,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered<CreatePayoutInput>(customerId)) void pay(input)
+    for (const input of unanswered.all()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

@@ -1,10 +1,9 @@
 import type { GraphQLResponse, RequestParameters, Variables } from 'relay-runtime'
 import { Environment, Network, Observable, RecordSource, Store } from 'relay-runtime'
-import { follow } from './follow'
-import { fetchWithToken } from './token'
+import { service } from './service'
 
 async function fetchOnce({ text }: RequestParameters, variables: Variables): Promise<GraphQLResponse> {
-  const answer = await fetchWithToken('/graphql', {
+  const answer = await service.fetch('/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: text, variables }),
@@ -15,10 +14,11 @@ async function fetchOnce({ text }: RequestParameters, variables: Variables): Pro
 /** Subscriptions over server-sent events. When one starts without a last event, `onStart` refetches what is shown. */
 function stream({ text }: RequestParameters, variables: Variables) {
   return Observable.create<GraphQLResponse>((sink) =>
-    follow<GraphQLResponse>(
-      { query: text ?? '', variables },
-      { onStart: () => dispatchEvent(new Event('stream-start')), onResult: (result) => sink.next(result) },
-    ),
+    service.forward({ query: text ?? '', variables }, sink, {
+      onStart: () => dispatchEvent(new Event('stream-start')),
+      // A pending response may be older than an event and must not overwrite it in the store.
+      isAfterResponses: true,
+    }),
   )
 }
 

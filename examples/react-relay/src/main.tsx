@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client'
 import { RelayEnvironmentProvider } from 'react-relay'
 import { App } from './App'
 import { environment } from './environment'
-import { loggedIn } from './token'
+import { loggedIn } from './service'
 import './style.css'
 
 const root = createRoot(document.getElementById('root') as HTMLElement)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { type Failure, lineOf, type Order, service } from './client.ts'
+import { RequestError, ServiceError } from '@payout-gateway/client'
+import { lineOf, type Order, service } from './client.ts'
 
 // Creates a payout: npm run -s pay -- <amount> <account> <name>. Exit codes: 0 accepted, 1 rejected, 2 unknown. After 2, and after
 // a crash, run it again without arguments: it retries the same order with the same idempotency key, which pays once.
@@ -18,25 +19,26 @@ else if (amount) await send(keep({ key: randomUUID(), order: orderOf(amount) }))
 else exit(0, 'Everything is answered.')
 
 async function send({ key, order }: Sent): Promise<void> {
-  const request = service.POST('/api/payouts/banks', { params: { header: { 'Idempotency-Key': key } }, body: order })
-  const answer = await request.catch(() => null)
-  if (answer?.data) {
+  try {
+    const { data } = await service.post('/api/payouts/banks', { body: order, idempotencyKey: key })
     rmSync(file)
-    return exit(0, lineOf(answer.data.data))
-  }
-  // These statuses prove that nothing was paid. A timeout, 401, 429 and 5xx say nothing about an earlier attempt.
-  if (answer && [400, 404, 409, 422].includes(answer.response.status)) {
+    exit(0, lineOf(data))
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    // Only `rejected` proves that nothing was paid, also by an earlier attempt.
+    if (error.outcome !== 'rejected')
+      return exit(2, `It is not known whether it was paid (${error.message}). Run it again.`)
     rmSync(file)
-    return exit(1, `Refused: ${reasonOf(answer.error.error)}`)
+    exit(1, `Refused: ${reasonOf(error)}`)
   }
-  exit(2, `It is not known whether it was paid (${answer?.error?.message ?? 'no answer'}). Run it again.`)
 }
 
 /** Both APIs use the same error codes, each with its own details. */
-function reasonOf({ code, message, details }: Failure['error']): string {
-  if (code === 'INSUFFICIENT_FUNDS')
-    return `${code}: it takes ${details?.required}, and there are ${details?.available}`
-  if (code === 'INVALID_INPUT') return `${code}: ${details?.fields?.map((field) => field.message).join(', ')}`
+function reasonOf(error: RequestError): string {
+  if (!(error instanceof ServiceError)) return error.message
+  const { code, message, details } = error
+  if (code === 'INSUFFICIENT_FUNDS') return `${code}: it takes ${details.required}, and there are ${details.available}`
+  if (code === 'INVALID_INPUT') return `${code}: ${details.fields?.map((field) => field.message).join(', ')}`
   return `${code}: ${message}`
 }
 

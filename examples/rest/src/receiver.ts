@@ -2,8 +2,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Webhook } from 'standardwebhooks'
-import { type Event, service } from './client.ts'
+import { type Event, verifyWebhook } from '@payout-gateway/client'
+import { service } from './client.ts'
 
 // Follows the status of payouts. A webhook only triggers a read of the feed, which has all events in order and without gaps, also
 // after a crash. So a late, lost or duplicate webhook does no harm.
@@ -23,15 +23,15 @@ function handle({ sequence, type, object }: Event): void {
 }
 
 async function readFeed(): Promise<void> {
-  for (let hasMore = true; hasMore; ) {
-    const query = { after: state.last, types: types.join(','), limit: 100 }
-    const { data: answer, error } = await service.GET('/api/events', { params: { query } })
-    if (error) throw new Error(error.message)
-    for (const event of answer.data) {
+  for (let isFull = true; isFull; ) {
+    const { data } = await service.get('/api/events', {
+      query: { after: state.last, types: types.join(','), limit: 100 },
+    })
+    for (const event of data) {
       handle(event)
       save({ last: event.sequence })
     }
-    hasMore = answer.data.length === 100
+    isFull = data.length === 100
   }
 }
 
@@ -46,16 +46,13 @@ function triggerRead(): void {
 
 /** Registers the webhook on the first start; later starts update its URL. */
 async function register(url: string): Promise<void> {
-  const body = { url, types: [...types] }
+  const body = { url, types }
   if (state.webhookId) {
-    const path = { webhook_id: state.webhookId }
-    const { error } = await service.PUT('/api/webhooks/{webhook_id}', { params: { path }, body })
-    if (error) throw new Error(error.message)
+    await service.put('/api/webhooks/{webhook_id}', { path: { webhook_id: state.webhookId }, body })
     return
   }
-  const { data: answer, error } = await service.POST('/api/webhooks', { body })
-  if (error) throw new Error(error.message)
-  save({ webhookId: answer.data.id, secret: answer.data.secret })
+  const { data } = await service.post('/api/webhooks', { body })
+  save({ webhookId: data.id, secret: data.secret })
 }
 
 function save(change: Partial<State>): void {
@@ -65,7 +62,7 @@ function save(change: Partial<State>): void {
 
 const server = createServer(async (request, response) => {
   try {
-    new Webhook(state.secret ?? '').verify(await text(request), request.headers as Record<string, string>)
+    await verifyWebhook({ body: await text(request), headers: request.headers, secrets: state.secret ?? '' })
     response.writeHead(204).end()
     triggerRead()
   } catch {

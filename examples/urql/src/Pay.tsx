@@ -1,3 +1,4 @@
+import { createUnanswered } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useClient, useQuery } from 'urql'
 import { createPayout, onePayout, payoutQuote } from './documents'
@@ -5,7 +6,6 @@ import type { CreatePayoutInput, PayMutation, PayoutRowFragment, QuoteQuery } fr
 import { money } from './money'
 import { PayForm } from './PayForm'
 import { Status } from './PayoutList'
-import { forget, keep, unanswered } from './unanswered'
 
 type Quote = NonNullable<QuoteQuery['payoutQuote']>
 type Answer = NonNullable<PayMutation['createPayout']>
@@ -22,6 +22,8 @@ type Step =
 export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const client = useClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
+  // Payouts without a response survive a reload, and are sent again with the same idempotency key.
+  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -39,13 +41,13 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    keep(input)
+    unanswered.keep(input)
     setStep({ is: 'sent', input })
     try {
       const { data } = await client.mutation(createPayout, { input }).toPromise()
       const answer = data?.createPayout
       if (!answer) throw new Error('No answer')
-      forget(input)
+      unanswered.forget(input)
       setStep({ is: 'answered', answer })
     } catch {
       // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
@@ -54,7 +56,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered<CreatePayoutInput>(customerId)) void pay(input)
+    for (const input of unanswered.all()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

@@ -2,10 +2,9 @@ import { type Cache, cacheExchange } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { Client, fetchExchange, subscriptionExchange } from 'urql'
 import { payoutList } from './documents'
-import { follow } from './follow'
 import type { CustomerEventsSubscription, PayMutation, PayoutRowFragment } from './gql/graphql'
 import possibleTypes from './gql/possible-types'
-import { fetchWithToken } from './token'
+import { service } from './service'
 
 /** A cache normalized by id: a response or event updates every component that shows the object. */
 const cache = cacheExchange({
@@ -31,20 +30,18 @@ const cache = cacheExchange({
 const stream = subscriptionExchange({
   forwardSubscription: ({ query = '', variables = {} }) => ({
     subscribe: (sink) => ({
-      unsubscribe: follow<{ data: object }>(
-        { query, variables },
-        {
-          onStart: () => void client.query(payoutList, {}, { requestPolicy: 'network-only' }).toPromise(),
-          onResult: (result) => sink.next(result),
-        },
-      ),
+      unsubscribe: service.forward({ query, variables }, sink, {
+        onStart: () => void client.query(payoutList, {}, { requestPolicy: 'network-only' }).toPromise(),
+        // A pending response may be older than an event and must not overwrite it in the cache.
+        isAfterResponses: true,
+      }),
     }),
   }),
 })
 
 export const client = new Client({
   url: '/graphql',
-  fetch: fetchWithToken as typeof fetch,
+  fetch: service.fetch as typeof fetch,
   preferGetMethod: false,
   exchanges: [cache, stream, fetchExchange],
 })

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { cp, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { copyClient } from '../../clients/support/pack-client.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const generatedFiles = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
+const generatedFiles = /\/(node_modules|dist|gql|__generated__|state\.json|unanswered\.json)$/
 
-/** A running example, started from nothing but its own files and the schema. */
+/** A running example, started from nothing but its own files, the client and the schema. */
 export type Example = {
   readonly folder: string
   readonly address: string
@@ -24,7 +25,7 @@ export async function startExample(name: string, below: string, apiUrl: string):
   const folder = join(below, 'examples', name)
   await mkdir(folder, { recursive: true })
   await cp(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !generatedFiles.test(path) })
-  await cp(join(root, 'schema.graphql'), join(below, 'schema.graphql'))
+  await copyClient(below)
   const commands = await commandsOf(folder)
   const child = run(commands, folder, { API_URL: apiUrl, PORT: '0' })
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))

@@ -10,7 +10,7 @@ export const guidePath = 'docs/guides/front-end.md'
 
 /** The entry files of the guide, each with the example whose locked packages it takes; `null` where it needs none. */
 export const entries = {
-  'fetch.ts': null,
+  'pay.ts': null,
   'apollo.ts': 'apollo',
   'urql.ts': 'urql',
   'relay.ts': 'react-relay',
@@ -24,7 +24,7 @@ const listed = [...paid, /^2 payouts of two pages$/]
 
 /** What each entry prints, once or among other lines. */
 export const expectedLines: Readonly<Record<Entry, readonly RegExp[]>> = {
-  'fetch.ts': [/^26\.06375000 USDC leave Savings, 39410\.25000000 NGN arrive$/, ...paid],
+  'pay.ts': [/^26\.06375000 USDC leave Savings, 39410\.25000000 NGN arrive$/, ...paid],
   'apollo.ts': listed,
   'urql.ts': listed,
   'relay.ts': listed,
@@ -42,13 +42,12 @@ export function guideBlocks(): Block[] {
   })
 }
 
-/** Writes the files of the guide and the schema into a folder, for a service at `address` and a token server of its own. */
+/** Writes the files of the guide into a folder, for a service at `address` and a token server of its own. */
 export function layOut(folder: string, address: string, tokenPort: number): void {
   for (const { file, text } of guideBlocks()) {
     const placed = text.replaceAll('http://127.0.0.1:4000', address).replaceAll(/\b4300\b/g, String(tokenPort))
     if (file) writeFileSync(join(folder, file), placed)
   }
-  writeFileSync(join(folder, 'schema.graphql'), readFileSync(join(root, 'schema.graphql')))
 }
 
 /** Runs an entry file that was laid out, next to the guide's token server; resolves with the lines that it prints. */

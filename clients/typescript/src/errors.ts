@@ -1,0 +1,88 @@
+import type { ErrorDetails } from './generated/rest.ts'
+
+/**
+ * What an error says of the request:
+ *
+ * - `rejected`: nothing was done, by this call or by an earlier one with the same idempotency key.
+ * - `unprocessed`: this call did nothing, for example because its token was rejected. An earlier one with the same key may have.
+ * - `unknown`: it may have been done. Send it again with the same key: it is done once.
+ */
+export type Outcome = 'rejected' | 'unprocessed' | 'unknown'
+
+/** What is known of every failed request. */
+type Failed = {
+  readonly outcome: Outcome
+  /** The key to retry with; `null` for a request without one. */
+  readonly idempotencyKey: string | null
+  /** The number of requests sent. */
+  readonly attempts: number
+}
+
+/** A request that failed: a `ServiceError` has a response, a `NoResponseError` none. */
+export class RequestError extends Error {
+  readonly outcome: Outcome
+  readonly idempotencyKey: string | null
+  readonly attempts: number
+
+  constructor(message: string, { outcome, idempotencyKey, attempts }: Failed, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RequestError'
+    this.outcome = outcome
+    this.idempotencyKey = idempotencyKey
+    this.attempts = attempts
+  }
+}
+
+/** No attempt got a complete response. */
+export class NoResponseError extends RequestError {
+  constructor(message: string, failed: Failed, options?: ErrorOptions) {
+    super(message, failed, options)
+    this.name = 'NoResponseError'
+  }
+}
+
+type Refused = Failed & {
+  readonly code: string
+  readonly status: number
+  readonly details?: ErrorDetails | undefined
+  readonly requestId: string | null
+  readonly retryAfterMs: number | null
+  readonly result?: unknown
+}
+
+/** The service returned an error. Switch on `code`; messages may change. */
+export class ServiceError extends RequestError {
+  /** A code of the closed list, such as `INSUFFICIENT_FUNDS`; `HTTP_<status>` for a response that is not the service's. */
+  readonly code: string
+  readonly status: number
+  /** Invalid `fields`, or `available` and `required`. */
+  readonly details: ErrorDetails
+  /** Finds the request in the service's log. */
+  readonly requestId: string | null
+  /** How long the service asks to wait. */
+  readonly retryAfterMs: number | null
+  /** The whole result of a GraphQL request, which may have partial `data`. */
+  readonly result: unknown
+
+  constructor(message: string, refused: Refused) {
+    super(message, refused)
+    this.name = 'ServiceError'
+    this.code = refused.code
+    this.status = refused.status
+    this.details = refused.details ?? {}
+    this.requestId = refused.requestId
+    this.retryAfterMs = refused.retryAfterMs
+    this.result = refused.result
+  }
+}
+
+/** A webhook that must not be processed. */
+export class WebhookError extends Error {
+  readonly reason: 'malformed' | 'expired' | 'wrong-signature'
+
+  constructor(reason: WebhookError['reason'], message: string) {
+    super(message)
+    this.name = 'WebhookError'
+    this.reason = reason
+  }
+}
