@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { invalidInput } from '../../core/errors.ts'
 
-export type ContractResponse = { readonly status: number; readonly body: unknown }
+type ContractResponse = { readonly status: number; readonly body: unknown }
 
-export type ContractRequest = {
+type ContractRequest = {
   readonly method: string
   /** The path with its query. */
   readonly path: string
