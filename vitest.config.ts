@@ -21,17 +21,16 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(isReference ? plannerTests : [])],
-    // What failed, in full, and the counts; whoever looks on sees a dot for each test besides. The default names each of hundreds
-    // of tests that take a while.
+    // Prints failures in full and the counts, and on a terminal a dot for each test. The default names each of hundreds of slow tests.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     globalSetup: 'test/support/global-setup.ts',
-    // The default leaves one for whoever works at the machine, which on two cores is half of it. One more than there are works while
-    // others wait for what takes its time, such as a server that is to be given up: 315 seconds in the place of 380 on two.
+    // The default leaves one core free, which is half of a machine with two. One worker more than cores uses the time in which others
+    // wait, for example for a timeout: 315 instead of 380 seconds on two cores.
     maxWorkers: availableParallelism() + 1,
-    // Files that run in one process share its modules, which are loaded once: what we keep in a module is kept by database or
-    // never changes, so no test meets what another has left there.
+    // Files that run in one process share its modules, which are loaded once. The state of a module is per database or constant, so
+    // tests do not affect each other.
     isolate: false,
-    // A limit is for what hangs: many tests start processes, and the machine may be busy with others.
+    // The limit is for tests that hang: many start processes, and the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },

@@ -1,9 +1,7 @@
-import { createRequire } from 'node:module'
+// By the package's own name, because its distance from a built file is another than from its source.
+import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
-type Manifest = { readonly name: string; readonly version: string; readonly license: string }
-
-/** This program's package.json, by the package's own name: its distance from a built file is another than from its source. */
-export const { name, version, license }: Manifest = createRequire(import.meta.url)('payout-gateway/package.json')
+export const { name, version, license } = manifest
 
 /** How an operator runs a command: only an installed package has one of its own. */
 export const cliCommand = import.meta.url.endsWith('.ts') ? 'npm run -s cli --' : 'payout-gateway'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startApp } from '../support/app.ts'
 import type { ConsoleResponse } from './support/open-console.ts'
-import { openConsole } from './support/open-console.ts'
+import { expectSecurityHeaders, openConsole } from './support/open-console.ts'
 
 const minute = 60_000
 
@@ -243,17 +243,5 @@ test('every response forbids scripts, caching and framing', async () => {
     await console.get('/nowhere'),
   ]
   expect(missing.status).toBe(404)
-  for (const { headers, text } of [entered, page, closed, missing]) {
-    expect(headers).toMatchObject({
-      'cache-control': 'no-store',
-      'referrer-policy': 'same-origin',
-      'x-frame-options': 'DENY',
-      'x-content-type-options': 'nosniff',
-    })
-    const policy = String(headers['content-security-policy'])
-    expect(policy).toContain("default-src 'none'")
-    expect(policy).toContain("frame-ancestors 'none'")
-    expect(policy).not.toMatch(/script-src|unsafe/)
-    expect(text).not.toContain('<script')
-  }
+  for (const response of [entered, page, closed, missing]) expectSecurityHeaders(response)
 })

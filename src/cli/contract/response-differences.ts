@@ -1,14 +1,14 @@
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 
 /** A member of a response that differs from the contract. `path` is that of the member, such as `data[].addresses`. */
 export type Difference = { readonly path: string; readonly expected: string; readonly actual: string }
 
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-const formats: Readonly<Record<string, { readonly pattern: RegExp; readonly name: string }>> = {
-  uuid: { pattern: uuidPattern, name: 'a UUID' },
-  'date-time': { pattern: timestampPattern, name: 'a time in UTC with milliseconds' },
+const formats: Readonly<Record<string, { readonly isValid: (text: string) => boolean; readonly name: string }>> = {
+  uuid: { isValid: (text) => parseUuid(text) !== null, name: 'a UUID' },
+  'date-time': { isValid: (text) => timestampPattern.test(text), name: 'a time in UTC with milliseconds' },
 }
 
 /** Compares a JSON value with a schema: types, values, and the members of objects with their order. */
@@ -77,7 +77,7 @@ function hasType({ type }: JsonSchema, value: unknown): boolean {
 function isAllowed({ enum: values, format, pattern }: JsonSchema, value: unknown): boolean {
   if (values !== undefined && !values.includes(value)) return false
   if (typeof value !== 'string') return true
-  if (format !== undefined && formats[format]?.pattern.test(value) === false) return false
+  if (format !== undefined && formats[format]?.isValid(value) === false) return false
   return pattern === undefined || new RegExp(pattern).test(value)
 }
 

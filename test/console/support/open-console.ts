@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createConsole } from '../../../src/console/console-host.ts'
 import { createAuditRun } from '../../../src/console/console-page.ts'
 import { createLocalAccess } from '../../../src/console/local-access.ts'
@@ -128,4 +128,19 @@ function hiddenFields(form: string): Fields {
 /** Text as it was before it was put into HTML. */
 export function textOf(html: string): string {
   return html.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+}
+
+/** Asserts that a response forbids scripts, caching and framing. */
+export function expectSecurityHeaders({ headers, text }: ConsoleResponse): void {
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'referrer-policy': 'same-origin',
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+  })
+  const policy = String(headers['content-security-policy'])
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(policy).not.toMatch(/script-src|unsafe/)
+  expect(text).not.toContain('<script')
 }
