@@ -59,7 +59,7 @@ export async function typedDocuments(root: string, schema: GraphQLSchema): Promi
       schema: printSchema(schema),
       documents: join(root, documentsFolder, '*.graphql'),
       generates: {
-        // A name that is needed and not used: one of the files that it would hold is all that is wanted.
+        // The preset requires a folder. It is not written, because only one of its files is used.
         'generated/': {
           preset,
           presetConfig: { fragmentMasking: false },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * What goes wrong with a request: its connection dies before it reaches the service (`refuse`), after the service has responded
+ * The fault of a request: its connection dies before it reaches the service (`refuse`), after the service has responded
  * (`lose`), or in the middle of the response (`truncate`); the response never continues after its first bytes (`stall`); or the proxy
  * responds itself.
  */
