@@ -45,6 +45,8 @@ import { depositReversalsInTheLedger } from './0043-deposit-reversals-in-the-led
 import { depositReversals } from './0044-deposit-reversals.ts'
 import { givenAddresses } from './0045-given-addresses.ts'
 import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
+import { payoutStatistics } from './0047-payout-statistics.ts'
+import { statisticsCursors } from './0048-statistics-cursors.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +96,6 @@ export const migrations: readonly Migration[] = [
   depositReversals,
   givenAddresses,
   noUsdcOnTron,
+  payoutStatistics,
+  statisticsCursors,
 ]

@@ -366,6 +366,25 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
   ),
 )
 
+/** The payouts that some events of a merchant created or settled, with the time of the settlement. */
+export const statusTimes = query((p: Params<{ merchantId: string; after: number; through: number }>) =>
+  selectFrom('events')
+    .innerJoin('payouts', (join) =>
+      join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
+    )
+    .leftJoin('payoutEvents', (join) =>
+      join
+        .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
+        .onRef('payoutEvents.payoutId', '=', 'events.objectId')
+        .on('payoutEvents.status', '=', sql<RowOf<'payoutEvents'>['status']>`upper(substr(events.type, 8))`),
+    )
+    .select(['events.type', 'payoutEvents.createdAt as settledAt'])
+    .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', '>', p.after)
+    .where('events.sequence', '<=', p.through),
+)
+
 /**
  * Wallet accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted deposits
  * beyond the largest amount; then it is capped near that limit (migration 0023), and a reversal does not lower the cap itself.

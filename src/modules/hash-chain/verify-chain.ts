@@ -13,7 +13,7 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal } from './seal.ts'
 
 /** The events of a merchant after a number through another, in order, with all hashed columns of their related rows. */
-export const findHistory = selectHistory(historyColumns)
+const findHistory = selectHistory(historyColumns)
 
 /** Bounds memory: the events of one batch of seals are held at a time. */
 const sealBatchSize = 16
