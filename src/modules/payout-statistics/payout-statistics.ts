@@ -1,3 +1,4 @@
+import { oneUnit } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { PayoutStatus } from '../payouts/payout.ts'
 import { bucketOfDuration, noDuration } from './duration-buckets.ts'
@@ -27,7 +28,6 @@ export type CountedPayout = {
 export type StatusChange = { readonly status: PayoutStatus; readonly time: number; readonly payout: CountedPayout }
 
 const dayMs = 86_400_000
-const oneUnit = 100_000_000n
 
 /** Sums status changes; one change for each row of the statistics, in the order of its key. */
 export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonly StatisticsChange[] {

@@ -77,6 +77,24 @@ export const statusChangesBetween = query((p: Params<EventRange>) =>
     .orderBy('events.sequence'),
 )
 
+/** The statistics of some merchants together from a day on. */
+export const statisticsSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
+  acrossMerchants(
+    selectFrom('payoutStatistics')
+      .select(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'])
+      .select([
+        sql<bigint>`sum(payout_count)`.as('payoutCount'),
+        sql<bigint>`sum(amount_units)`.as('amountUnits'),
+        sql<bigint>`sum(amount_rest)`.as('amountRest'),
+        sql<bigint>`sum(fee_units)`.as('feeUnits'),
+        sql<bigint>`sum(fee_rest)`.as('feeRest'),
+      ])
+      .where('merchantId', 'in', listParam(p.merchantIds))
+      .where('day', '>=', p.from)
+      .groupBy(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket']),
+  ),
+)
+
 /** The statistics of a merchant, for the audit. */
 export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('payoutStatistics').selectAll().where('merchantId', '=', p.merchantId),
