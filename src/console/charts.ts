@@ -5,7 +5,7 @@ import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
 /** A series of a chart, with a value for each day. Patterns and dashes tell series apart without colour. */
-export type ChartSeries = {
+type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
   readonly values: readonly number[]

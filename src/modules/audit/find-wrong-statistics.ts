@@ -1,3 +1,4 @@
+import { oneUnit } from '../../core/money/amount.ts'
 import type { Reader } from '../../database/query.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import type { StatisticsChange, StatusChange } from '../payout-statistics/payout-statistics.ts'
@@ -31,7 +32,8 @@ function addSums(differences: Map<string, bigint[]>, change: StatisticsChange, s
   const { day, assetCode, recipientCurrency, status, durationBucket } = change
   const key = `${day} ${assetCode}/${recipientCurrency} ${status} ${durationBucket}`
   const { payoutCount, amountUnits, amountRest, feeUnits, feeRest } = change
-  const sums = [BigInt(payoutCount), amountUnits, amountRest, feeUnits, feeRest]
+  // How a sum is split into units and rest depends on the batches in which it was counted.
+  const sums = [BigInt(payoutCount), amountUnits * oneUnit + amountRest, feeUnits * oneUnit + feeRest]
   const before = differences.get(key)
   differences.set(
     key,

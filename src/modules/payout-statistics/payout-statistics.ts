@@ -29,34 +29,47 @@ export type StatusChange = { readonly status: PayoutStatus; readonly time: numbe
 
 const dayMs = 86_400_000
 
-/** Sums status changes; one change for each row of the statistics, in the order of its key. */
+/** Sums status changes; one change for each row of the statistics. */
 export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonly StatisticsChange[] {
-  const sums = new Map<string, MutableSum>()
+  const sums: MutableSum[] = []
   for (const { status, time, payout } of changes) {
     const { assetCode, recipientCurrency, amount, fee, createdAt } = payout
     const dayNumber = Math.floor(time / dayMs)
     const isCompletion = status === 'COMPLETED'
     const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
-    const key = `${dayNumber} ${assetCode} ${recipientCurrency} ${status} ${durationBucket}`
-    let sum = sums.get(key)
+    // Some events have few different sums, so comparing them is cheaper than building the key of a map.
+    let sum = sums.find(
+      (each) =>
+        each.dayNumber === dayNumber &&
+        each.durationBucket === durationBucket &&
+        each.status === status &&
+        each.recipientCurrency === recipientCurrency &&
+        each.assetCode === assetCode,
+    )
     if (sum === undefined) {
-      const day = new Date(dayNumber * dayMs).toISOString().slice(0, 10)
-      sum = { day, assetCode, recipientCurrency, status, durationBucket, payoutCount: 0, ...noAmounts }
-      sums.set(key, sum)
+      sum = { dayNumber, assetCode, recipientCurrency, status, durationBucket, payoutCount: 0, amount: 0n, fee: 0n }
+      sums.push(sum)
     }
     sum.payoutCount++
-    sum.amountUnits += amount / oneUnit
-    sum.amountRest += amount % oneUnit
-    if (fee === null) continue
-    sum.feeUnits += fee / oneUnit
-    sum.feeRest += fee % oneUnit
+    sum.amount += amount
+    if (fee !== null) sum.fee += fee
   }
-  return [...sums.values()]
+  return sums.map(({ dayNumber, amount, fee, ...sum }) => ({
+    ...sum,
+    day: new Date(dayNumber * dayMs).toISOString().slice(0, 10),
+    amountUnits: amount / oneUnit,
+    amountRest: amount % oneUnit,
+    feeUnits: fee / oneUnit,
+    feeRest: fee % oneUnit,
+  }))
 }
 
-type MutableSum = { -readonly [Column in keyof StatisticsChange]: StatisticsChange[Column] }
-
-const noAmounts = { amountUnits: 0n, amountRest: 0n, feeUnits: 0n, feeRest: 0n }
+type MutableSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & {
+  readonly dayNumber: number
+  payoutCount: number
+  amount: bigint
+  fee: bigint
+}
 
 /** Returns the status that a payout reached by an event; `undefined` for events of anything else. */
 export function statusReachedBy(type: unknown): PayoutStatus | undefined {
