@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextIteration, setTimeout as wait } from 'node:timers/promises'
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
@@ -127,7 +127,8 @@ async function* countRange(
     if (!(await service.perform(storeStatistics, context, { after, through, changes }))) return
     yield through - after
     after = through
-    await wait((performance.now() - startedAt) * restRatio, undefined, { ref: false })
+    if (restRatio === 0) await nextIteration()
+    else await wait((performance.now() - startedAt) * restRatio, undefined, { ref: false })
   }
 }
 
