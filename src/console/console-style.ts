@@ -87,7 +87,10 @@ input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
 button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .5rem 0 1rem }
+.filters input, .filters select, .filters button { height: 2rem }
 .filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
+input[type=date] { min-height: 0; padding-block: .2rem }
+.summary { display: flex; flex-wrap: wrap; gap: .2rem .7rem; margin: .6rem 0 }
 .pager { display: flex; gap: 1.5rem; margin: .8rem 0 }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
@@ -116,7 +119,8 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   td.number { padding-right: 0; text-align: left }
   td::before { content: attr(data-label); font-size: .8rem; color: var(--faint) }
   input:not([type=checkbox]), select { width: 100% }
-  .filters label, .filters button { width: 100% }
+  .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)) }
+  .filters label, .filters button { width: 100%; min-width: 0 }
   .chart text { font-size: 15px }
   .part { padding-left: 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
