@@ -10,6 +10,7 @@ import { failure, problemDetails, toErrorPayload } from '../../rest/error-respon
 import { ignoredFieldsHeader } from '../../rest/input-fields.ts'
 import type { Download, Route } from '../../rest/route.ts'
 import { unpackInput } from '../../rest/route.ts'
+import { idempotencyKeyField } from '../../rest/sent-fields.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 import { createAdmissionHook, createQueueSpaceHook } from '../http/admission.ts'
 import { preferenceFor } from '../http/content-negotiation.ts'
@@ -133,7 +134,7 @@ async function runWithHeldStream<Result>(
 }
 
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, error)
+  const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
   // Sends the envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
@@ -176,7 +177,7 @@ const noIdempotencyKey = { key: null, faults: [] }
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey
-  const field = 'Idempotency-Key'
+  const field = idempotencyKeyField
   // Node joins the values of a repeated header with a comma.
   if (text.includes(',') && countHeader(raw, idempotencyKeyHeader) > 1) {
     return { key: null, faults: [{ field, code: 'INVALID_PARAMETER', message: 'must be given once' }] }

@@ -29,6 +29,19 @@ export type Failure = {
       readonly required?: string
     }
   }
+  /** All invalid fields again, as the original provider reports them. */
+  readonly errors?: readonly ({
+    /** Marks an error of a field. */
+    readonly type: 'field'
+    /** The reason, for people. */
+    readonly msg: string
+    /** The wire name of the field. */
+    readonly path: string
+    /** The part of the request with the field. */
+    readonly location: 'body' | 'query' | 'params' | 'headers'
+    /** The value as sent; null if it is absent, long, a list or an object, or may be a secret. */
+    readonly value: string | number | boolean | null
+  })[]
   /** The id of the request, as in `X-Request-Id`. */
   readonly request_id: string
 }
