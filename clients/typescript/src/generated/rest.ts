@@ -148,37 +148,6 @@ export type CreatedWallet = {
 }
 
 /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
-export type ListedWallet = {
-  /** The id of the wallet. */
-  readonly id: string
-  /** The type of the wallet's asset. */
-  readonly asset_type: 'FIAT' | 'STABLECOIN'
-  /** The code of the wallet's asset, such as `USDC`. */
-  readonly currency: string
-  /** The current balance. */
-  readonly balance: string
-  /** The name that the owner gave the wallet. */
-  readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
-  /** When the wallet was opened. */
-  readonly created_at: string
-  /** When the wallet last changed. Balance changes do not count. */
-  readonly updated_at: string
-  /** The customer that owns the wallet; null if the merchant owns it. */
-  readonly customer_id: string | null
-  /** The oldest deposit address; null for fiat. */
-  readonly addresses: {
-    /** The deposit address as written on its network. */
-    readonly address: string
-    /** The network of the address. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
-    /** When the address was assigned to the wallet. */
-    readonly created_at: string
-  } | null
-}
-
-/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
 export type Wallet = {
   /** The id of the wallet. */
   readonly id: string
@@ -209,6 +178,37 @@ export type Wallet = {
     /** When the address was assigned to the wallet. */
     readonly created_at: string
   })[]
+}
+
+/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
+export type ListedWallet = {
+  /** The id of the wallet. */
+  readonly id: string
+  /** The type of the wallet's asset. */
+  readonly asset_type: 'FIAT' | 'STABLECOIN'
+  /** The code of the wallet's asset, such as `USDC`. */
+  readonly currency: string
+  /** The current balance. */
+  readonly balance: string
+  /** The name that the owner gave the wallet. */
+  readonly description: string
+  /** Whether the wallet can be used. */
+  readonly status: 'active'
+  /** When the wallet was opened. */
+  readonly created_at: string
+  /** When the wallet last changed. Balance changes do not count. */
+  readonly updated_at: string
+  /** The customer that owns the wallet; null if the merchant owns it. */
+  readonly customer_id: string | null
+  /** The oldest deposit address; null for fiat. */
+  readonly addresses: {
+    /** The deposit address as written on its network. */
+    readonly address: string
+    /** The network of the address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
+    /** When the address was assigned to the wallet. */
+    readonly created_at: string
+  } | null
 }
 
 /** A withdrawal from a stablecoin wallet to a bank account. */
@@ -1574,10 +1574,12 @@ export type Gets = {
       readonly data: Customer
     }
   }
-  /** List the merchant’s wallets */
+  /** List wallets */
   readonly '/api/wallets': {
     readonly request: {
       readonly query?: {
+        /** Only the wallets of this customer, or with `null` only the merchant’s own. An unknown customer has none. */
+        readonly customer_id?: string | 'null' | ''
         /** Only wallets in this status, such as `active`. */
         readonly status?: string
         /** Only wallets for this type of asset: `FIAT` or `STABLECOIN`. */
@@ -1594,7 +1596,7 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       /** The wallets of the page. */
-      readonly data: readonly ListedWallet[]
+      readonly data: readonly Wallet[]
       /** The position of the page in the list. */
       readonly pagination: {
         /** The number of rows in the whole list. */
