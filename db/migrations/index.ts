@@ -46,6 +46,8 @@ import { depositReversals } from './0044-deposit-reversals.ts'
 import { givenAddresses } from './0045-given-addresses.ts'
 import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
+import { payoutStatistics } from './0048-payout-statistics.ts'
+import { statisticsCursors } from './0049-statistics-cursors.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +98,6 @@ export const migrations: readonly Migration[] = [
   givenAddresses,
   noUsdcOnTron,
   operators,
+  payoutStatistics,
+  statisticsCursors,
 ]

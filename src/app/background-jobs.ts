@@ -3,6 +3,8 @@ import { isSingleWriter } from '../database/database.ts'
 import type { Sealer } from '../modules/hash-chain/sealer.ts'
 import { startSealer } from '../modules/hash-chain/sealer.ts'
 import { createMerchantContext } from '../modules/merchants/merchant.ts'
+import type { StatisticsCatchUp } from '../modules/payout-statistics/catch-up.ts'
+import { startStatisticsCatchUp } from '../modules/payout-statistics/catch-up.ts'
 import { createHttpRail } from '../modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
 import { sandboxRail } from '../modules/rails/adapters/sandbox-rail.ts'
@@ -30,6 +32,7 @@ export function startBackgroundJobs(
     startWebhookDispatcher(config, service, options),
     startPayoutRails(config, service, options),
     startHistorySealer(service, options.logger),
+    startStatistics(service, options.logger),
   ]
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
@@ -76,5 +79,12 @@ function startHistorySealer(service: Service, logger: ProcessResources['logger']
     onError: throttleByMessage((error) =>
       logger.error({ err: error }, 'event sealing failed, will retry: if the history was changed, run `audit`'),
     ),
+  })
+}
+
+function startStatistics(service: Service, logger: ProcessResources['logger']): StatisticsCatchUp {
+  return startStatisticsCatchUp({
+    service,
+    onError: throttleByMessage((error) => logger.error({ err: error }, 'payout statistics failed, will retry')),
   })
 }

@@ -1,6 +1,5 @@
 import type { OwnerFilter } from '../lists/filters.ts'
 import type { Slice, SliceableList } from '../lists/slice.ts'
-import type { Customer } from '../modules/customers/customer.ts'
 import { getCustomer } from '../modules/customers/get-customer.ts'
 import { customers } from '../modules/customers/list.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
@@ -9,13 +8,13 @@ import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { findPayoutAcrossMerchants } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
+import { customerRow, payoutRow, startOfDay, walletRow } from '../modules/operators/list-rows.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
 import { findPayoutEvents, findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { wallets } from '../modules/wallets/list.ts'
-import type { WalletRow } from '../modules/wallets/wallet.ts'
 import type { Context } from '../operations/context.ts'
 import type { Command, CommandTable, OptionValues } from './command.ts'
 import { findMerchantContext, wordAt } from './command.ts'
@@ -196,34 +195,12 @@ export function sliceArgs({ limit, after }: OptionValues) {
 }
 
 function createdFilter(options: OptionValues) {
-  return { createdFrom: parseTime(options['created-from']), createdBefore: parseTime(options['created-before']) }
-}
-
-/** Converts a date to its first moment in UTC. Returns any other text unchanged. */
-export function parseTime(text: string | undefined): string | undefined {
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  return { createdFrom: startOfDay(options['created-from']), createdBefore: startOfDay(options['created-before']) }
 }
 
 function ownerFilter({ customer, own }: OptionValues): OwnerFilter {
   if (own !== undefined) return 'merchant'
   return customer === undefined ? 'any' : { customerId: customer }
-}
-
-function customerRow(customer: Customer) {
-  const { id, status, customerType, firstName, lastName, businessName, email, phone, createdAt } = customer
-  const name = businessName ?? [firstName, lastName].filter(Boolean).join(' ')
-  return { id, status, customerType, name, email, phone, createdAt }
-}
-
-function walletRow({ id, currency, balance, description, customerId, createdAt }: WalletRow) {
-  return { id, currency, balance, description, customerId, createdAt }
-}
-
-function payoutRow(payout: Payout) {
-  const { id, transactionId, status, createdAt, assetCode, amount, fee, recipientCurrency, amountFiat } = payout
-  const { recipientName, customerId, walletId } = payout
-  const money = { assetCode, amount, fee, recipientCurrency, amountFiat }
-  return { id, transactionId, status, createdAt, ...money, recipientName, customerId, walletId }
 }
 
 function entryRow({ createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }: Entry) {

@@ -12,6 +12,7 @@ import type { MerchantChainHead } from '../modules/hash-chain/verify-chain.ts'
 import { findChainHeads, formatHeads, parseHeads } from '../modules/hash-chain/verify-chain.ts'
 import { findMode } from '../modules/installation/installation.ts'
 import { parseReason, recordAction } from '../modules/operators/record-action.ts'
+import { rebuildStatistics } from '../modules/payout-statistics/rebuild-statistics.ts'
 import type { Service } from '../operations/context.ts'
 import { createService } from '../operations/context.ts'
 import type { Command, CommandRuntime, CommandTable, OptionValues } from './command.ts'
@@ -91,6 +92,13 @@ export const maintenanceCommands: CommandTable = {
       source: { priority: 3 },
     },
     runStandalone: async (config, _, __, { environment }) => effectiveVariables(config, environment),
+  },
+  'statistics rebuild': {
+    changes: { subject: () => 'statistics' },
+    summary:
+      'Count the payout statistics of the console again from the events. The server may keep running. Run it if the audit finds them wrong.',
+    run: (service, _words, _options, { progress }) =>
+      rebuildStatistics(service, (done, total) => progress.show('events', done, total)),
   },
   backup: {
     changes: 'nothing',

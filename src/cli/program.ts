@@ -34,7 +34,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Payouts and deposits:': ['payout', 'attention', 'deposit'],
   'Rails and banks:': ['rail', 'reconcile'],
   'Prices and assets:': ['rate', 'fee', 'asset'],
-  'Books:': ['audit', 'export'],
+  'Books:': ['audit', 'export', 'statistics'],
   'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
   'Moving:': ['contract'],
   'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console', 'operator'],

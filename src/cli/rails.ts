@@ -10,6 +10,7 @@ import {
   resumeRailAction,
   settlePayoutAction,
 } from '../modules/operators/actions/payout-actions.ts'
+import { startOfDay } from '../modules/operators/list-rows.ts'
 import type { RuleResult } from '../modules/rails/adapters/conformance-suite.ts'
 import { checkRail } from '../modules/rails/adapters/conformance-suite.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
@@ -22,7 +23,7 @@ import { isReconciled, reconcile } from '../modules/rails/reconciliation/reconci
 import type { Service } from '../operations/context.ts'
 import type { Command, CommandTable, OptionValues } from './command.ts'
 import { actionCommands, requireMerchantContext, requireSandboxFor, subjectFromFirstWord, wordAt } from './command.ts'
-import { parseTime, sliceOptions } from './list-commands.ts'
+import { sliceOptions } from './list-commands.ts'
 import type { Progress } from './output.ts'
 
 /** The size limit of a statement, because its payments are held in memory. */
@@ -131,7 +132,7 @@ export const railCommands: CommandTable = {
     run: async (service, words, { from, to }, { progress }) => {
       const file = wordAt(words, 1)
       const read = /\.xml$/i.test(file) ? readCamtStatement : readCsvStatement
-      const period = { from: parseTime(from), to: parseTime(to) }
+      const period = { from: startOfDay(from), to: startOfDay(to) }
       return reconcile(service, { rail: wordAt(words, 0), ...period }, read(readFileInChunks(file, progress)))
     },
     hasFailed: (result) => !isReconciled(result as Reconciliation),

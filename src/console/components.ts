@@ -2,6 +2,7 @@ import { formatAmount } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { FormValues, PageRequest } from './console-page.ts'
+import { formatDuration } from './phrases.ts'
 
 /** The colour and mark of each status. The mark is for people who cannot see the colour. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
@@ -37,6 +38,16 @@ export function timeElement(time: string | null): Html {
   return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
+/** Formats a time relative to now if it is of the last day; pointing at it shows it in UTC. */
+export function ageElement(time: string, now: number): Html {
+  const seconds = (now - Date.parse(time)) / 1_000
+  if (seconds < 0 || seconds >= daySeconds) return timeElement(time)
+  const age = seconds < 60 ? 'just now' : `${formatDuration(seconds)} ago`
+  return html`<time datetime="${time}" title="${time.slice(0, 19).replace('T', ' ')} UTC">${age}</time>`
+}
+
+const daySeconds = 86_400
+
 export const emptyValue = html`<span class="faint">–</span>`
 
 export function valueOrEmpty(text: string | number | null | undefined): Html {
@@ -52,18 +63,18 @@ export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
-/** Formats an amount with at least two decimal places. */
+/** Formats an amount with grouped thousands and at least two decimal places. */
 export function assetAmount(amount: bigint | null, unit = ''): Html {
-  if (amount === null) return emptyValue
-  return html`<span class="money">${formatAmount(amount).replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
+  return amount === null ? emptyValue : fiatAmount(formatAmount(amount), unit)
 }
 
 /** Formats a decimal string of eight places in the same way. */
 export function fiatAmount(amount: string, unit: string): Html {
-  return html`<span class="money">${amount.replace(/0{1,6}$/, '')} ${unit}</span>`
+  const [whole = '', places = ''] = amount.split('.')
+  return html`<span class="money">${BigInt(whole).toLocaleString('en-US')}.${places.replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
 }
 
-type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
+export type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
  * Renders a table, which narrow screens show as a list of cards; the roles keep it a table for screen readers.
@@ -111,12 +122,18 @@ ${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `
 }
 
-/** A filter of a list: a text, or a choice of `options`. */
-type ListFilter = {
+/** A filter of a list: a text, a date, or a choice of `options`. */
+export type ListFilter = {
   readonly name: string
   readonly label: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
+  readonly type?: 'date'
+}
+
+/** The options of a filter whose values are their own labels. */
+export function choices(values: readonly string[]): readonly (readonly [value: string, text: string])[] {
+  return values.map((value) => [value, value])
 }
 
 export function filterForm(
@@ -125,12 +142,12 @@ export function filterForm(
   button = 'Show',
 ): Html {
   return html`<form method="get" action="${urlFor(path)}" class="filters">
-${filters.map(({ name, label, options, hint = '' }) =>
+${filters.map(({ name, label, options, hint = '', type = 'text' }) =>
   options
     ? html`<label>${label} <select name="${name}"><option value="">Any</option>${options.map(
         ([value, text]) => html`<option value="${value}"${booleanAttribute(query[name] === value)}>${text}</option>`,
       )}</select></label>\n`
-    : html`<label>${label} <input name="${name}" value="${query[name] ?? ''}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`,
+    : html`<label>${label} <input type="${type}" name="${name}" value="${query[name] ?? ''}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`,
 )}<button>${button}</button>
 </form>
 `

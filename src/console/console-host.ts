@@ -12,17 +12,21 @@ import type { ConsoleAccess } from './console-access.ts'
 import type { ConsoleContext, ConsolePage } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
+import { customerPage } from './customer-page.ts'
+import { customersPage } from './customers-page.ts'
 import { renderBarePage } from './layout.ts'
 import { logPage } from './log-page.ts'
 import { merchantPage } from './merchant-page.ts'
 import { merchantsPage } from './merchants-page.ts'
 import { overviewPage } from './overview-page.ts'
 import { endSession, endSessionPath, handlePageGet, handlePagePost } from './page-handlers.ts'
+import { payoutMethodsPage } from './payout-methods-page.ts'
 import { payoutPage } from './payout-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { allFeesPage, allRatesPage, pricesPage } from './prices-page.ts'
 import { railsPage } from './rails-page.ts'
 import { walletPage } from './wallet-page.ts'
+import { walletsPage } from './wallets-page.ts'
 import { webhookPage } from './webhook-page.ts'
 import { webhooksPage } from './webhooks-page.ts'
 
@@ -33,7 +37,11 @@ const consolePages: readonly ConsolePage[] = [
   attentionPage,
   merchantsPage,
   merchantPage,
+  customersPage,
+  customerPage,
+  walletsPage,
   walletPage,
+  payoutMethodsPage,
   webhooksPage,
   webhookPage,
   railsPage,

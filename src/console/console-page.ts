@@ -29,11 +29,16 @@ export type PageRequest = ConsoleContext & {
 
 export type PageContent = { readonly title: string; readonly body: Html }
 
+/** A file that is written as `chunks` is read. */
+export type PageFile = { readonly name: string; readonly chunks: AsyncGenerator<string> }
+
 /** A page at a path such as `/payouts/:payoutId`, with the actions that its forms may send. */
 export type ConsolePage = {
   readonly path: string
   readonly render: (request: PageRequest) => Promise<PageContent>
   readonly actions?: readonly ActionDeclaration[]
+  /** The CSV file of the page, which `format=csv` in the query requests. */
+  readonly download?: (request: PageRequest) => PageFile
   /** A slow task that reads only, so it needs no reason and runs only on request. */
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }

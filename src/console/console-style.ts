@@ -50,12 +50,32 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .facts > div { padding: .3rem 0; border-bottom: 1px solid var(--line) }
 .facts dt { font-size: .78rem; color: var(--faint) }
 .facts dd { margin: 0; overflow-wrap: anywhere }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
 .tiles li { padding: .7rem .9rem; border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 7px; background: var(--panel) }
 .tiles li.plain { border-left-color: var(--line) }
 .tiles li.warn { border-left-color: var(--warn) } .tiles li.bad { border-left-color: var(--bad) }
-.tiles strong { display: block; font-size: 1.2rem }
+.tiles strong { display: block; font-size: 1rem }
 .tiles p { margin: .15rem 0 0; color: var(--faint) }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin: 1rem 0 }
+.chart { margin: 0; min-width: 0 }
+.chart figcaption { flex-wrap: wrap; gap: .2rem 1rem; padding: .35rem .9rem }
+.chart figcaption strong { font-size: .92rem; color: var(--ink) }
+.chart > svg { display: block; width: 100%; height: auto; padding: .4rem .5rem 0 }
+.chart text { font-size: 10.5px; fill: var(--faint); font-variant-numeric: tabular-nums }
+.chart .grid { stroke: var(--line); stroke-width: 1 }
+.chart details { padding: .1rem .9rem .5rem }
+.chart summary { font-size: .82rem; color: var(--faint); cursor: pointer }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem }
+.legend a, .legend > span { display: inline-flex; gap: .3rem; align-items: center; color: var(--ink) }
+.fill.good { fill: var(--good) } .fill.bad { fill: var(--bad) } .fill.warn { fill: var(--warn) }
+.fill.accent { fill: var(--accent) } .fill.busy { fill: var(--warn) }
+.line.accent { stroke: var(--accent) } .line.busy, .line.warn { stroke: var(--warn) }
+.line.good { stroke: var(--good) } .line.bad { stroke: var(--bad) }
+.gap { stroke: var(--paper) } .gap-fill { fill: var(--paper) }
+.part { padding-left: .9rem }
+.start { padding: .9rem 1.1rem; margin: .8rem 0; border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
+.start h2 { margin-top: 0 }
+.number { font-variant-numeric: tabular-nums }
 .timeline { margin: .4rem 0; padding: 0 0 0 1.1rem; border-left: 2px solid var(--line); list-style: none }
 .timeline li { position: relative; padding: .15rem 0 .45rem }
 .timeline li::before {
@@ -67,7 +87,10 @@ input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
 button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .5rem 0 1rem }
+.filters input, .filters select, .filters button { height: 2rem }
 .filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
+input[type=date] { min-height: 0; padding-block: .2rem }
+.summary { display: flex; flex-wrap: wrap; gap: .2rem .7rem; margin: .6rem 0 }
 .pager { display: flex; gap: 1.5rem; margin: .8rem 0 }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
@@ -96,7 +119,10 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   td.number { padding-right: 0; text-align: left }
   td::before { content: attr(data-label); font-size: .8rem; color: var(--faint) }
   input:not([type=checkbox]), select { width: 100% }
-  .filters label, .filters button { width: 100% }
+  .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)) }
+  .filters label, .filters button { width: 100%; min-width: 0 }
+  .chart text { font-size: 15px }
+  .part { padding-left: 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
 }
 `

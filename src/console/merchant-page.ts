@@ -10,11 +10,9 @@ import { createContext } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import {
-  assetAmount,
   descriptionList,
   emptyValue,
   idElement,
-  numberColumn,
   sliceArgs,
   slicePager,
   statusBadge,
@@ -23,7 +21,9 @@ import {
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
+import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
+import { walletColumns } from './wallets-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
 export const merchantPage: ConsolePage = {
@@ -41,18 +41,28 @@ export const merchantPage: ConsolePage = {
         ['Since', timeElement(merchant.createdAt)],
         ['Extended public key for EVM networks', valueOrEmpty(merchant.evmExtendedPublicKey)],
         ['Extended public key for Tron', valueOrEmpty(merchant.tronExtendedPublicKey)],
-        ['Payouts', html`<a href="${urlFor('/payouts', { merchant: merchant.id })}">its payouts</a>`],
+        [
+          'Lists',
+          html`${merchantLists.map(([path, name]) => html`<a href="${urlFor(path, { merchant: merchant.id })}">${name}</a> `)}`,
+        ],
       ])}
 <h2>API keys</h2>
 ${await apiKeysTable(request, merchant.id)}<div class="actions">${actionForm(createKeyAction)}${actionForm(rotateKeyAction)}</div>
 <h2>Wallets</h2>
-${await walletsTable(request, context)}
+${await walletsSection(request, context)}
 <h2>Webhook endpoints</h2>
 ${endpointsTable(request, endpoints.items, 'It has no webhook endpoint.')}
 ${await operatorActionsOn(service, merchant.id)}`,
     }
   },
 }
+
+const merchantLists = [
+  ['/payouts', 'payouts'],
+  ['/customers', 'customers'],
+  ['/wallets', 'wallets'],
+  ['/payout-methods', 'payout methods'],
+] as const
 
 async function apiKeysTable({ service, session, actionForm }: PageRequest, merchantId: string): Promise<Html> {
   const now = timestamp(service.now())
@@ -90,16 +100,10 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
   return html`${table('API keys', columns, rows, 'It has no key.')}${more}`
 }
 
-async function walletsTable(request: PageRequest, context: Context): Promise<Html> {
-  const { urlFor } = request
+async function walletsSection(request: PageRequest, context: Context): Promise<Html> {
   const slice = await wallets.slice(context, { ...sliceArgs(request), owner: 'any' })
-  const rows = slice.items.map(({ id, currency, balance, description, customerId, createdAt }) => [
-    html`<a href="${urlFor(`/wallets/${id}`)}" title="${id}">${description || id}</a>`,
-    assetAmount(balance, currency),
-    customerId === null
-      ? html`the merchant`
-      : html`customer <code title="${customerId}">…${customerId.slice(-12)}</code>`,
-    timeElement(createdAt),
-  ])
-  return html`${table('Wallets', ['Wallet', numberColumn('Balance'), 'Owner', 'Created'], rows, 'It has no wallet.')}${slicePager(request, slice)}`
+  const names = await findOwnerNames(request.service, slice.items)
+  const columns = walletColumns.filter(({ column }) => column !== 'Merchant')
+  if (slice.items.length === 0) return html`<p class="empty">It has no wallet.</p>`
+  return html`${itemsTable({ title: 'Wallets', columns }, request, { items: slice.items, names })}${slicePager(request, slice)}`
 }

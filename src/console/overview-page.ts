@@ -9,6 +9,9 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { attentionPayoutsTable } from './attention-page.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
+import { overviewFigures } from './overview-figures.ts'
+import { formatDuration, pluralize } from './phrases.ts'
+import { railHealthTable } from './rails-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
 type OverviewTile = {
@@ -19,24 +22,30 @@ type OverviewTile = {
 }
 
 const hourSeconds = 3_600
+
+/** A sealer that keeps up seals an event within ten seconds. */
+const sealingLimitSeconds = 60
 const maxShown = 5
 
 export const overviewPage: ConsolePage = {
   path: '/',
   render: async (request) => {
     const { service, urlFor } = request
-    const [{ items }, unhealthyEndpoints, tiles] = [
+    const [{ items }, unhealthyEndpoints, tiles, figures, railHealth] = [
       await listAllAttention(service, { limit: maxShown }),
       await listUnhealthyEndpoints(service, maxShown),
       await overviewTiles(request),
+      await overviewFigures(request),
+      await railHealthTable(request),
     ]
     return {
       title: 'Overview',
       body: html`<ul class="tiles">
 ${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
-<h2>Payouts that need attention</h2>
+${figures}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
-<h2>Webhook endpoints that fail</h2>
+<h2>Rails</h2>
+${railHealth}<h2>Webhook endpoints that fail</h2>
 ${endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
@@ -50,7 +59,7 @@ const tileMarks: Readonly<Record<OverviewTile['kind'], Html>> = {
 }
 
 async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise<OverviewTile[]> {
-  const { processing, rateAges } = await measureDatabase(service, [])
+  const { processing, rateAges, unsealed } = await measureDatabase(service, [])
   const all = await listRails(service, rails)
   const paused = all.filter(({ pausedAt }) => pausedAt !== null)
   const unconfigured = all.filter(({ isConfigured, open }) => !isConfigured && open.length > 0)
@@ -60,7 +69,13 @@ async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise
       kind: processing.oldestSeconds > 24 * hourSeconds && processing.payouts > 0 ? 'warn' : 'good',
       text: `${pluralize(processing.payouts, 'payout')} processing`,
       detail: processing.payouts > 0 ? `the oldest for ${formatDuration(processing.oldestSeconds)}` : 'all payouts',
-      href: '/payouts',
+      href: '/payouts?status=PROCESSING',
+    },
+    {
+      kind: unsealed.oldestSeconds > sealingLimitSeconds && unsealed.events > 0 ? 'warn' : 'good',
+      text: unsealed.events === 0 ? 'Every event is sealed' : `${pluralize(unsealed.events, 'event')} to seal`,
+      detail: unsealed.events === 0 ? 'the books' : `the oldest for ${formatDuration(unsealed.oldestSeconds)}`,
+      href: '/books',
     },
     auditTile(auditRun.lastResult()),
     {
@@ -112,16 +127,4 @@ function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): Ove
     detail: `as of ${last.at.slice(0, 19).replace('T', ' ')}`,
     href: '/books',
   }
-}
-
-function pluralize(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function formatDuration(seconds: number): string {
-  if (seconds < 120) return `${Math.floor(seconds)} seconds`
-  if (seconds < 2 * hourSeconds) return `${Math.floor(seconds / 60)} minutes`
-  return seconds < 48 * hourSeconds
-    ? `${Math.floor(seconds / hourSeconds)} hours`
-    : `${Math.floor(seconds / (24 * hourSeconds))} days`
 }

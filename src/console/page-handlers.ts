@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import { DomainError } from '../core/errors.ts'
@@ -9,7 +10,7 @@ import { html } from '../server/pages/html.ts'
 import type { RejectedForm, RevealedSecret } from './action-form.ts'
 import { actionForm, formNameOf, runSubmittedAction } from './action-form.ts'
 import type { ConsoleAccess } from './console-access.ts'
-import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageRequest } from './console-page.ts'
+import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageFile, PageRequest } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createCsrfToken, verifyCsrfToken } from './console-session.ts'
 import { renderBarePage, renderConsolePage } from './layout.ts'
@@ -26,7 +27,11 @@ export async function handlePageGet(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const formId = parseUuid(queryValues(request.query).done)
+  const { done, format } = queryValues(request.query)
+  const { download } = route.page
+  if (format === 'csv' && download)
+    return sendFile(route, download(createPageRequest(route, request, null)), request, reply)
+  const formId = parseUuid(done)
   const notice = formId === null ? html`` : await doneNotice(route.console, formId)
   return sendPage(route, request, reply, { notice, rejected: null })
 }
@@ -94,19 +99,18 @@ type PageState = { readonly notice: Html; readonly rejected: RejectedForm | null
 
 const noState: PageState = { notice: html``, rejected: null }
 
-async function sendPage(
+function createPageRequest(
   { console, access, session, page }: PageRoute,
   request: FastifyRequest,
-  reply: FastifyReply,
-  { notice, rejected }: PageState,
-): Promise<FastifyReply> {
+  rejected: RejectedForm | null,
+): PageRequest {
   const path = pagePathOf(access, request)
   const { newId } = console.service
   const urlFor: PageRequest['urlFor'] = (target, query = {}) => {
     const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
     return `${access.basePath}${target}${params.size > 0 ? `?${params}` : ''}`
   }
-  const { content, code } = await renderOrExplain(page, {
+  return {
     ...readOnlyConsole(console),
     session,
     path,
@@ -130,14 +134,50 @@ async function sendPage(
             csrfToken: createCsrfToken(session, newId(), onDemandPurpose(path)),
           })
         : html``,
-  })
+  }
+}
+
+/** Sends a file, or the page with the error if its first chunk fails, for example because of an invalid filter. */
+async function sendFile(
+  route: PageRoute,
+  { name, chunks }: PageFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  let first: IteratorResult<string>
+  try {
+    first = await chunks.next()
+  } catch (error) {
+    if (error instanceof DomainError) return sendPage(route, request, reply, noState)
+    throw error
+  }
+  reply.type('text/csv; charset=utf-8; header=present')
+  reply.header('content-disposition', `attachment; filename="${name}"`)
+  return reply.send(Readable.from(chunksFrom(first, chunks)))
+}
+
+async function* chunksFrom(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (first.done) return
+  yield first.value
+  yield* rest
+}
+
+async function sendPage(
+  { console, access, session, page }: PageRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { notice, rejected }: PageState,
+): Promise<FastifyReply> {
+  const pageRequest = createPageRequest({ console, access, session, page }, request, rejected)
+  const { path, urlFor } = pageRequest
+  const { content, code } = await renderOrExplain(page, pageRequest)
   const frame = {
     mode: console.service.mode,
     path,
     urlFor,
     session,
     notice,
-    endSessionForm: endSessionForm({ session, urlFor, formId: newId() }),
+    endSessionForm: endSessionForm({ session, urlFor, formId: console.service.newId() }),
   }
   return reply.code(rejected ? httpStatusByCode[rejected.error.code] : code).send(renderConsolePage(content, frame))
 }

@@ -1,4 +1,6 @@
 import { timestamp } from '../core/ids-and-clock.ts'
+import type { Customer } from '../modules/customers/customer.ts'
+import { customers } from '../modules/customers/list.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
 import {
@@ -6,6 +8,7 @@ import {
   cancelPayoutAction,
   settlePayoutAction,
 } from '../modules/operators/actions/payout-actions.ts'
+import { customerName } from '../modules/operators/list-rows.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
@@ -45,9 +48,11 @@ export const payoutPage: ConsolePage = {
     const payout = await getPayout(context, { payoutId: params.payoutId ?? '' })
     const railOrder = (await findRailOrders(context, [payout.referenceId])).get(payout.referenceId) ?? null
     const merchant = await findMerchant(service.db, context.merchantId)
+    const { customerId } = payout
+    const customer = customerId === null ? null : await customers.byId(service.db, { ...context, id: customerId })
     return {
       title: `Payout ${payout.transactionId}`,
-      body: html`${payoutFacts(request, payout, { merchant, railOrder })}
+      body: html`${payoutFacts(request, payout, { merchant, customer, railOrder })}
 ${actionsSection(request, payout, railOrder)}
 <h2>Timeline</h2>
 ${await timelineList(context, payout, railOrder)}
@@ -62,11 +67,20 @@ ${await operatorActionsOn(service, payout.id)}`,
 
 type PayoutRelations = {
   readonly merchant: { readonly id: string; readonly name: string }
+  readonly customer: Customer | null
   readonly railOrder: RailOrder | null
 }
 
-function payoutFacts({ urlFor }: PageRequest, payout: Payout, { merchant, railOrder }: PayoutRelations): Html {
+function payoutFacts(
+  { urlFor }: PageRequest,
+  payout: Payout,
+  { merchant, customer, railOrder }: PayoutRelations,
+): Html {
   const { netAmount, total } = computeFeeSums(payout)
+  const customerLink =
+    customer === null
+      ? html`<span class="faint">none: the merchant’s own</span>`
+      : html`<a href="${urlFor(`/customers/${customer.id}`)}">${customerName(customer) || customer.id}</a>`
   return descriptionList([
     ['Status', statusBadge(payout.status)],
     ['Rail', railOrder ? html`${railOrder.rail}: ${statusBadge(railOrder.state)}` : html`none`],
@@ -79,7 +93,7 @@ function payoutFacts({ urlFor }: PageRequest, payout: Payout, { merchant, railOr
     ['Updated', timeElement(payout.updatedAt)],
     ['Merchant', html`<a href="${urlFor(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],
     ['Wallet', html`<a href="${urlFor(`/wallets/${payout.walletId}`)}"><code>${payout.walletId}</code></a>`],
-    ['Customer', idElement(payout.customerId)],
+    ['Customer', customerLink],
     ['Recipient', html`${payout.recipientName}, ${payout.recipientCountry}`],
     ['Account', html`${payout.accountNumber} at ${payout.bankName} (${payout.bankCode})`],
     ['Purpose', html`${payout.paymentPurpose}`],

@@ -1,107 +1,78 @@
 import { notFound } from '../core/errors.ts'
 import { searchPayouts } from '../modules/operators/find-payout.ts'
-import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
+import { payoutRow } from '../modules/operators/list-rows.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
-import { payoutAssetCodes, payoutStatuses } from '../modules/payouts/payout.ts'
-import type { Context } from '../operations/context.ts'
+import { payoutAssetCodes, payoutStatuses, recipientCurrencies } from '../modules/payouts/payout.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import {
-  assetAmount,
-  fiatAmount,
-  filterForm,
-  numberColumn,
-  pager,
-  shortIdLink,
-  sliceArgs,
-  slicePager,
-  statusBadge,
-  table,
-  timeElement,
-} from './components.ts'
+import { ageElement, assetAmount, choices, fiatAmount, filterForm, numberColumn, statusBadge } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { chooseMerchant } from './merchants-page.ts'
+import type { ListColumn } from './list-page.ts'
+import { findOwnerNames, itemsTable, listPage, merchantLink, ownerFilter, ownerLink } from './list-page.ts'
+
+export const payoutColumns: readonly ListColumn<Payout>[] = [
+  {
+    column: 'Payout',
+    cell: ({ id, transactionId }, { urlFor }) =>
+      html`<a href="${urlFor(`/payouts/${id}`)}" title="${id}"><code>${transactionId}</code></a>`,
+  },
+  { column: 'Created', cell: ({ createdAt }, { now }) => ageElement(createdAt, now) },
+  { column: 'Status', cell: ({ status }) => statusBadge(status) },
+  { column: numberColumn('Amount'), cell: ({ amount, assetCode }) => assetAmount(amount, assetCode) },
+  {
+    column: numberColumn('Pays out'),
+    cell: ({ amountFiat, recipientCurrency }) => fiatAmount(amountFiat, recipientCurrency),
+  },
+  { column: 'To', cell: ({ recipientName }) => html`${recipientName}` },
+  { column: 'Bank', cell: ({ bankName }) => html`${bankName}` },
+  { column: 'For', cell: ownerLink },
+  { column: 'Merchant', cell: merchantLink },
+]
+
+const payoutTable = { title: 'Payouts', columns: payoutColumns }
+
+const payoutList = listPage({
+  ...payoutTable,
+  path: '/payouts',
+  noun: 'payout',
+  list: payouts,
+  filters: [
+    { name: 'status', label: 'Status', options: choices(payoutStatuses) },
+    { name: 'asset', label: 'From', options: choices(payoutAssetCodes) },
+    { name: 'currency', label: 'To', options: choices(recipientCurrencies) },
+    { name: 'customer', label: 'Customer', hint: 'id' },
+    { name: 'wallet', label: 'Wallet', hint: 'id' },
+  ],
+  filterOf: ({ status, asset, currency, customer, wallet }) => ({
+    status: (status || undefined) as Payout['status'] | undefined,
+    assetCode: asset || undefined,
+    recipientCurrency: currency || undefined,
+    owner: ownerFilter(customer),
+    walletId: wallet || undefined,
+  }),
+  record: payoutRow,
+  empty: html`There is no payout yet. A merchant creates one with <code>POST /api/payouts/banks</code> or the mutation <code>createPayout</code>.`,
+  above: async (request) => payoutSearchForm(request),
+})
 
 export const payoutsPage: ConsolePage = {
-  path: '/payouts',
+  ...payoutList,
   render: async (request) => {
-    if (request.query.id)
-      return {
-        title: 'Payouts',
-        body: html`${payoutSearchForm(request)}${await payoutSearchResult(request, request.query.id)}`,
-      }
-    const { context, filter } = await chooseMerchant(request)
-    const filters = filterForm(request, [
-      filter,
-      { name: 'status', label: 'Status', options: payoutStatuses.map((each) => [each, each]) },
-      { name: 'asset', label: 'From', options: payoutAssetCodes.map((each) => [each, each]) },
-      { name: 'wallet', label: 'Wallet', hint: 'id' },
-    ])
-    const body = await payoutListSection(request, context)
-    return { title: 'Payouts', body: html`${payoutSearchForm(request)}${filters}${body}` }
+    const { id } = request.query
+    if (!id) return payoutList.render(request)
+    return { title: 'Payouts', body: html`${payoutSearchForm(request)}${await payoutSearchResult(request, id)}` }
   },
 }
 
 function payoutSearchForm(request: PageRequest): Html {
-  return filterForm(
-    request,
-    [{ name: 'id', label: 'One payout', hint: 'id, transaction id, reference id or idempotency key' }],
-    'Find',
-  )
+  const hint = 'id, transaction id, reference id or idempotency key'
+  return filterForm(request, [{ name: 'id', label: 'One payout', hint }], 'Find')
 }
 
 /** Lists the payouts of all merchants with an identifier; there are rarely several. */
 async function payoutSearchResult(request: PageRequest, identifier: string): Promise<Html> {
-  const matches = await searchPayouts(request.service, identifier)
-  if (matches.length === 0) throw notFound('Payout')
-  return payoutsTable(request, matches, { hasMerchant: matches.length > 1 })
-}
-
-async function payoutListSection(request: PageRequest, context: Context | null): Promise<Html> {
-  const { query, service } = request
-  const filter = {
-    owner: 'any' as const,
-    status: (query.status || undefined) as Payout['status'] | undefined,
-    assetCode: query.asset || undefined,
-    walletId: query.wallet || undefined,
-  }
-  if (context === null) {
-    const { items, next } = await listAcrossMerchants(
-      service,
-      { list: payouts, filter },
-      { after: query.after || undefined },
-    )
-    return html`${payoutsTable(request, items, { hasMerchant: true })}${pager(request, { older: next === null ? null : { after: next } })}`
-  }
-  const slice = await payouts.slice(context, { ...sliceArgs(request), ...filter })
-  return html`${payoutsTable(request, slice.items, { hasMerchant: false })}${slicePager(request, slice)}`
-}
-
-function payoutsTable(
-  { urlFor }: PageRequest,
-  items: readonly Payout[],
-  { hasMerchant }: { hasMerchant: boolean },
-): Html {
-  const rows = items.map((payout) => [
-    html`<a href="${urlFor(`/payouts/${payout.id}`)}" title="${payout.id}"><code>${payout.transactionId}</code></a>`,
-    timeElement(payout.createdAt),
-    statusBadge(payout.status),
-    assetAmount(payout.amount, payout.assetCode),
-    fiatAmount(payout.amountFiat, payout.recipientCurrency),
-    html`${payout.recipientName}`,
-    html`${payout.bankName}`,
-    ...(hasMerchant ? [shortIdLink(urlFor(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
-  ])
-  const columns = [
-    'Payout',
-    'Created',
-    'Status',
-    numberColumn('Amount'),
-    numberColumn('Pays out'),
-    'To',
-    'Bank',
-    ...(hasMerchant ? ['Merchant'] : []),
-  ]
-  return table('Payouts', columns, rows, 'There are no such payouts.')
+  const items = await searchPayouts(request.service, identifier)
+  if (items.length === 0) throw notFound('Payout')
+  return itemsTable(payoutTable, request, { items, names: await findOwnerNames(request.service, items) })
 }

@@ -1,8 +1,9 @@
 import { pauseRailAction, resumeRailAction } from '../modules/operators/actions/payout-actions.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
+import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { emptyValue, statusBadge, table, timeElement } from './components.ts'
-import type { ConsolePage } from './console-page.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 
 export const railsPage: ConsolePage = {
@@ -31,4 +32,20 @@ export const railsPage: ConsolePage = {
       body: html`${table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.')}${query.rail ? await operatorActionsOn(service, query.rail) : ''}`,
     }
   },
+}
+
+/** The state of each rail and its open orders, for the overview. */
+export async function railHealthTable({ service, rails, urlFor }: PageRequest): Promise<Html> {
+  const rows = (await listRails(service, rails)).map(({ rail, isConfigured, pausedAt, open }) => [
+    html`<a href="${urlFor('/rails', { rail })}"><strong>${rail}</strong></a>`,
+    statusBadge(pausedAt === null ? 'running' : 'paused'),
+    html`${isConfigured ? 'yes' : 'no: not in RAILS'}`,
+    open.length === 0 ? emptyValue : html`${open.join(', ')}`,
+  ])
+  return table(
+    'Rails',
+    ['Rail', 'State', 'Configured', 'Open orders'],
+    rows,
+    'There is no rail: payouts are settled by hand.',
+  )
 }

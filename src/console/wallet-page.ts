@@ -21,6 +21,7 @@ import {
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
+import { findOwnerNames, merchantLink, ownerLink } from './list-page.ts'
 
 export const walletPage: ConsolePage = {
   path: '/wallets/:walletId',
@@ -30,16 +31,14 @@ export const walletPage: ConsolePage = {
     const walletId = params.walletId ?? ''
     const context = await createOwnerContext(service, 'wallet', walletId)
     const wallet = await getWallet(context, { walletId })
+    const names = await findOwnerNames(service, [wallet])
     const slice = await entries.slice(context, { walletId, ...sliceArgs(request) })
     return {
       title: `Wallet ${wallet.description || wallet.id}`,
       body: html`${descriptionList([
         ['Balance', assetAmount(wallet.balance, wallet.currency)],
-        [
-          'Merchant',
-          html`<a href="${urlFor(`/merchants/${wallet.merchantId}`)}"><code>${wallet.merchantId}</code></a>`,
-        ],
-        ['Customer', idElement(wallet.customerId)],
+        ['Merchant', merchantLink(wallet, { urlFor, names, now: service.now() })],
+        ['Owner', ownerLink(wallet, { urlFor, names, now: service.now() })],
         ['Opened', timeElement(wallet.createdAt)],
         [
           'Addresses',

@@ -433,6 +433,23 @@ export const tables = {
     revision: integer(),
     createdAt: timestamp(),
   },
+  payoutStatistics: {
+    merchantId: uuid(),
+    day: text(),
+    assetCode: text(),
+    recipientCurrency: text(),
+    status: text<'PROCESSING' | 'COMPLETED' | 'FAILED' | 'RETURNED'>(),
+    durationBucket: integer(),
+    payoutCount: integer(),
+    amountUnits: amount(),
+    amountRest: amount(),
+    feeUnits: amount(),
+    feeRest: amount(),
+  },
+  statisticsCursors: {
+    merchantId: uuid(),
+    through: integer(),
+  },
 } as const
 
 /** Views, for operators and the audit. */

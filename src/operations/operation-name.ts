@@ -35,3 +35,4 @@ export type OperationName =
   | 'recordKeyUse'
   | 'reportDeposit'
   | 'storeSeal'
+  | 'storeStatistics'

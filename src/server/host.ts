@@ -12,6 +12,7 @@ import { fastifyTrustProxy } from './http/caller-address.ts'
 import { answerPreflight, setCorsHeaders } from './http/cors.ts'
 import {
   bodyLimitBytes,
+  discardRestOfBody,
   endpointNotFound,
   forwardExpectations,
   rejectConnection,
@@ -119,6 +120,7 @@ export function createServer({
     if (error === undefined && answerPreflight(request, reply)) return
     done(error ?? (request.is404 ? endpointNotFound() : undefined))
   })
+  app.addHook('onError', async (_request, reply, error) => discardRestOfBody(error, reply))
   observeRequests(app, logger, spans)
   app.setNotFoundHandler(async () => {
     throw endpointNotFound()

@@ -9,6 +9,7 @@ import { recordKeyUse } from '../modules/merchants/authenticate.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../modules/payout-methods/update-bank-payout-method.ts'
+import { storeStatistics } from '../modules/payout-statistics/store-statistics.ts'
 import { createPayout } from '../modules/payouts/create-payout.ts'
 import { simulatePayout } from '../modules/payouts/simulate-payout.ts'
 import { resolveAttention } from '../modules/rails/attention/resolve-attention.ts'
@@ -73,6 +74,7 @@ export const operations: {
   simulateDeposit,
   simulatePayout,
   storeSeal,
+  storeStatistics,
   testWebhookEndpoint,
   updateBankPayoutMethod,
   updateCustomer,

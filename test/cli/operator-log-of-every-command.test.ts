@@ -146,6 +146,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'asset add': () => ['KES', 'fiat'],
   fill: () => ['--merchants', '1', '--customers', '2', '--methods', '2', '--wallets', '1', '--payouts', '3'],
   audit: () => [],
+  'statistics rebuild': () => [],
   migrate: () => [],
   'operator create': () => ['ada', '--role', 'look'],
   'operator list': () => [],

@@ -127,6 +127,9 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   customers: [`update customers set customer_type = 'other'`, `update customers set status = 'other'`],
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
   operators: [`insert into operators values ('1', 'ada', 'other', null, null, null, 1, 'now')`],
+  payout_statistics: [
+    `insert into payout_statistics select id, '2026-03-01', 'USDC', 'NGN', 'CANCELLED', 0, 1, 0, 0, 0, 0 from merchants`,
+  ],
   pooled_addresses: [`update pooled_addresses set family = 'other'`],
   deposits: ['update deposits set amount = 0'],
   deposit_reversals: ['0, balance_after', 'amount, -1'].map(

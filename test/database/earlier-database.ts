@@ -20,6 +20,7 @@ const ownRows = [
   'events',
   'watched_addresses',
   'given_addresses',
+  'statistics_cursors',
 ]
 
 /** Returns the rows of each table, every value as text. */

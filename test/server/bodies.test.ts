@@ -1,5 +1,8 @@
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { bodyLimitBytes } from '../../src/server/http/http-errors.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { leastCpuMs } from '../support/cpu.ts'
 import { readStoredRows } from '../support/stored.ts'
@@ -64,6 +67,38 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       }
       // Backtracking from each of them would take hundreds of times as long.
       expect(await leastCpuMs(ask('\u00a0'))).toBeLessThan(20 * (await leastCpuMs(ask('y'))))
+    },
+  )
+
+  // A proxy that still sends would see a reset connection, and answer 502 instead of passing the 413 on.
+  test.each(Object.keys(accepted))(
+    'a body that is too large at %s may be sent to its end, and the connection serves the next request',
+    async (path) => {
+      const app = await startApp(engine)
+      await app.server.listen({ host: '127.0.0.1', port: 0 })
+      const socket = connect((app.server.server.address() as AddressInfo).port, '127.0.0.1')
+      onTestFinished(() => void socket.destroy())
+      let received = ''
+      socket.on('data', (bytes) => {
+        received += bytes
+      })
+      const head = `host: x\r\nx-api-key: ${app.merchant.apiKey}\r\ncontent-type: application/json\r\n`
+      const rest = bodyLimitBytes * 4
+      for (const [framing, start, end] of [
+        [`content-length: ${rest + 1}`, 'x', 'x'.repeat(rest)],
+        [
+          'transfer-encoding: chunked',
+          `${(rest / 2).toString(16)}\r\n${'x'.repeat(rest / 2)}\r\n`,
+          '1\r\nx\r\n0\r\n\r\n',
+        ],
+      ] as const) {
+        received = ''
+        socket.write(`POST ${path} HTTP/1.1\r\n${head}${framing}\r\n\r\n${start}`)
+        await expect.poll(() => received).toContain('"PAYLOAD_TOO_LARGE"')
+        received = ''
+        socket.write(`${end}GET /livez HTTP/1.1\r\n${head}\r\n`)
+        await expect.poll(() => received).toMatch(/^HTTP\/1.1 200 /)
+      }
     },
   )
 

@@ -39,6 +39,7 @@ export const layers = [
   'modules/events/',
   'modules/operators/',
   'modules/webhooks/dispatcher/',
+  'modules/payout-statistics/',
   'modules/hash-chain/',
   'modules/audit/',
   'modules/diagnoses/',

@@ -20,7 +20,36 @@ type SealedEventRange = { merchantId: string; after: number; through: number }
  * statement reads one snapshot, and every join uses a full key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
+  query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
+
+/** Like `selectHistory`, also with the payout that an event settled. */
+export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
+    selectRelatedRows(p, columns)
+      .leftJoin('payouts as settled', (join) =>
+        join.onRef('settled.merchantId', '=', 'events.merchantId').onRef('settled.id', '=', 'payoutEvents.payoutId'),
+      )
+      .select([
+        'settled.assetCode as settledAssetCode',
+        'settled.recipientCurrency as settledRecipientCurrency',
+        'settled.amount as settledAmount',
+        'settled.fee as settledFee',
+        'settled.createdAt as settledCreatedAt',
+      ])
+      .$castTo<HistoryRow & SettledPayoutColumns>(),
+  )
+
+/** The columns of the payout that an event settled; `null` for other events. */
+export type SettledPayoutColumns = {
+  readonly settledAssetCode: string | null
+  readonly settledRecipientCurrency: string | null
+  readonly settledAmount: bigint | null
+  readonly settledFee: bigint | null
+  readonly settledCreatedAt: string | null
+}
+
+function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly HistoryColumn[]) {
+  return (
     selectFrom('events')
       .leftJoin('payouts', (join) =>
         join
@@ -36,7 +65,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
             'payoutEvents.status',
             '=',
             sql`case events.type when 'payout.completed' then 'COMPLETED' when 'payout.failed' then 'FAILED'
-            when 'payout.returned' then 'RETURNED' end`,
+          when 'payout.returned' then 'RETURNED' end`,
           ),
       )
       .leftJoin('wallets', (join) =>
@@ -51,7 +80,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
           '=',
           // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
-            when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
+          when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),
       )
       .leftJoin('deposits', (join) =>
@@ -73,8 +102,8 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .where('events.sequence', '>', p.after)
       .where('events.sequence', '<=', p.through)
       .orderBy('events.sequence')
-      .$castTo<HistoryRow>(),
   )
+}
 
 const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
   selectFrom('seals as latest')

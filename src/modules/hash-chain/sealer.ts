@@ -4,10 +4,14 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
-import { insertSeal, latestSeals, unsealedMerchants } from './repository.ts'
+import { summarizeStatusChanges } from '../payout-statistics/payout-statistics.ts'
+import type { CountedEvents } from '../payout-statistics/store-statistics.ts'
+import { addStatistics } from '../payout-statistics/store-statistics.ts'
+import { historyColumns } from './hashed-columns.ts'
+import { insertSeal, latestSeals, selectHistoryWithPayouts, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
-import { findHistory } from './verify-chain.ts'
+import { statusChangesIn } from './status-changes.ts'
 
 /** Merchants that are sealed concurrently share a group commit. This number also limits the connections. */
 const merchantConcurrency = 4
@@ -45,6 +49,11 @@ type SealerOptions = {
   readonly onError: (error: unknown) => void
   readonly random?: () => number
 }
+
+/** Also has the payouts that the events settle, because a seal adds its events to the payout statistics. */
+const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
+
+type CountedSeal = Seal & CountedEvents
 
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
@@ -157,16 +166,18 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
-  ): Promise<Seal | null> {
-    const through = Math.min(latest, head.through + maxEventsPerSeal)
-    const rows = await findHistory(db, { merchantId, after: head.through, through })
+  ): Promise<CountedSeal | null> {
+    const after = head.through
+    const through = Math.min(latest, after + maxEventsPerSeal)
+    const rows = await findHistoryWithPayouts(db, { merchantId, after, through })
     const gap = rows.findIndex(({ sequence }, i) => sequence !== head.through + 1 + i)
     if (gap >= 0 || rows.length < through - head.through) {
       const missing = head.through + 1 + (gap >= 0 ? gap : rows.length)
       onError(new Error(`hash chain: event ${missing} of merchant ${merchantId} is missing; run audit --chain`))
       return null
     }
-    return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
+    const seal = createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
+    return { ...seal, after, changes: summarizeStatusChanges(statusChangesIn(rows)) }
   }
 
   /** Events after an altered seal are sealed anyway, and `audit --chain` always finds the difference. */
@@ -189,10 +200,23 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   }
 }
 
-/** @returns whether the seal was stored; false if another process stored one with that number first */
+/**
+ * Stores a seal, and adds its events to the payout statistics of the merchant.
+ *
+ * If these do not include all earlier events yet, they leave the new ones to the catch-up too.
+ *
+ * @returns whether it was stored; false if another process stored one with that number first
+ */
 export const storeSeal = defineInternalOperation(
   'storeSeal',
-  async ({ db, merchantId }: Context, seal: Omit<Seal, 'merchantId'>): Promise<boolean> => {
-    return db.write(async (tx) => (await insertSeal(tx, { ...seal, merchantId })) !== null, { merchantId })
+  async ({ db, merchantId }: Context, seal: Omit<CountedSeal, 'merchantId'>): Promise<boolean> => {
+    return db.write(
+      async (tx) => {
+        if ((await insertSeal(tx, { ...seal, merchantId })) === null) return false
+        await addStatistics(tx, merchantId, seal)
+        return true
+      },
+      { merchantId },
+    )
   },
 )

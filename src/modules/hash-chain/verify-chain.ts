@@ -12,7 +12,7 @@ import { chainHeadsOfMerchants, latestSeals, sealsAfter, selectHistory, unsealed
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal } from './seal.ts'
 
-export const findHistory = selectHistory(historyColumns)
+const findHistory = selectHistory(historyColumns)
 
 /** Limits the number of events in memory. */
 const sealBatchSize = 16

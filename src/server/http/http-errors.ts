@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../../core/api/http-status.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { DomainError } from '../../core/errors.ts'
@@ -51,6 +51,14 @@ export function endpointNotFound(): DomainError {
  */
 export function forwardExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+}
+
+/**
+ * Lets the sender of a body that is too large send it to its end, which Node discards within the request timeout.
+ * Fastify closes the connection at once: a proxy that still sends would see it reset, and answer 502 (RFC 9112, 9.6).
+ */
+export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')
 }
 
 export function validateHead({ raw, headers }: FastifyRequest): DomainError | undefined {

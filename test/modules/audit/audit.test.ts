@@ -417,6 +417,18 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'a changed account number of a payout without a checksum',
     [`update payouts set checksum = null`, `update payouts set account_number = '0000014570' where sequence = 4`],
   ],
+  [
+    'payout statistics are what the payouts say',
+    'a count of payouts that no event reports',
+    [
+      `insert into payout_statistics select id, '2026-03-01', 'USDC', 'NGN', 'PROCESSING', 0, 1, 1, 0, 0, 0 from merchants`,
+    ],
+  ],
+  [
+    'payout statistics are what the payouts say',
+    'events that are said to be counted',
+    [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
+  ],
 ]
 
 describe.each(everyEngine)('the audit of the books on %s', (engine) => {

@@ -80,6 +80,14 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
     ['pooledAddresses', { family: 'solana', sequence: 1, address: 'oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96' }],
     ['webhookLeases', { holder: 'another process', until: 0n }],
     ['seals', { number: 1, form: 1, through: 1, prints: '', contents: '', hash: 'a seal', createdAt: at }],
+    ['statisticsCursors', { through: 1 }],
+    [
+      'payoutStatistics',
+      {
+        ...{ day: '2026-03-01', assetCode: 'USDC', recipientCurrency: 'NGN', status: 'PROCESSING', durationBucket: 0 },
+        ...{ payoutCount: 1, amountUnits: 1n, amountRest: 0n, feeUnits: 0n, feeRest: 0n },
+      },
+    ],
     ['chainEvents', { reference: 'a transfer' }],
     ['idempotencyKeys', { operation: 'test', key: 'of another', fingerprint: '', result: {}, createdAt: at }],
     [

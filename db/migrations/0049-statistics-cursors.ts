@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// The last event of a merchant that its payout statistics include. Existing merchants begin at 0: the service counts
+// their history in the background after the migration.
+export const statisticsCursors: Migration = {
+  name: '0049-statistics-cursors',
+  statements: (schema, { uuid, clusteredTable, raw }) => [
+    clusteredTable(
+      schema
+        .createTable('statistics_cursors')
+        .addColumn('merchant_id', uuid, (c) => c.notNull())
+        .addColumn('through', 'integer', (c) => c.notNull())
+        .addPrimaryKeyConstraint('statistics_cursors_key', ['merchant_id'])
+        .addForeignKeyConstraint('statistics_cursors_merchant', ['merchant_id'], 'merchants', ['id']),
+    ),
+    raw(sql`insert into statistics_cursors (merchant_id, through) select id, 0 from merchants`),
+  ],
+}

@@ -1,0 +1,99 @@
+import { getCustomer } from '../modules/customers/get-customer.ts'
+import { customerName } from '../modules/operators/list-rows.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
+import { payoutMethods } from '../modules/payout-methods/list.ts'
+import { payouts } from '../modules/payouts/list.ts'
+import { payoutStatuses } from '../modules/payouts/payout.ts'
+import { wallets } from '../modules/wallets/list.ts'
+import type { Context } from '../operations/context.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import { descriptionList, idElement, statusBadge, timeElement, valueOrEmpty } from './components.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
+import type { ListColumn } from './list-page.ts'
+import { findOwnerNames, itemsTable } from './list-page.ts'
+import { operatorActionsOn } from './log-page.ts'
+import { payoutMethodColumns } from './payout-methods-page.ts'
+import { payoutColumns } from './payouts-page.ts'
+import { walletColumns } from './wallets-page.ts'
+
+/** The page has the latest of each list and links the whole. */
+const shownCount = 10
+
+export const customerPage: ConsolePage = {
+  path: '/customers/:customerId',
+  render: async (request) => {
+    const { service, params, urlFor } = request
+    const customerId = params.customerId ?? ''
+    const context = await createOwnerContext(service, 'customer', customerId)
+    const customer = await getCustomer(context, { customerId })
+    const names = await findOwnerNames(service, [{ merchantId: context.merchantId, customerId: customer.id }])
+    const merchantUrl = urlFor(`/merchants/${context.merchantId}`)
+    const { addressLine1, addressLine2, city, state, postalCode, country } = customer
+    const address = [addressLine1, addressLine2, [postalCode, city].filter(Boolean).join(' '), state, country]
+    const owned = { owner: { customerId: customer.id }, first: shownCount } as const
+    const section = <Item extends OwnedItem>(spec: OwnedList<Item>) => ownedSection(request, { customer, names }, spec)
+    return {
+      title: customerName(customer) || customer.id,
+      body: html`${descriptionList([
+        ['Status', statusBadge(customer.status)],
+        ['Type', html`${customer.customerType}`],
+        ['Merchant', html`<a href="${merchantUrl}">${names.get(context.merchantId) ?? context.merchantId}</a>`],
+        ['Email', valueOrEmpty(customer.email)],
+        ['Phone', valueOrEmpty(customer.phone)],
+        ['Address', valueOrEmpty(address.filter(Boolean).join(', '))],
+        ['Date of birth', valueOrEmpty(customer.birthDate)],
+        ['Payouts', await payoutCounts(request, context, customer.id)],
+        ['Created', timeElement(customer.createdAt)],
+        ['Updated', timeElement(customer.updatedAt)],
+        ['Id', idElement(customer.id)],
+      ])}
+${section({ title: 'Wallets', path: '/wallets', columns: walletColumns, ...(await wallets.slice(context, owned)) })}
+${section({ title: 'Payout methods', path: '/payout-methods', columns: payoutMethodColumns, ...(await payoutMethods.slice(context, owned)) })}
+${section({ title: 'Payouts', path: '/payouts', columns: payoutColumns, ...(await payouts.slice(context, owned)) })}
+${await operatorActionsOn(service, customer.id)}`,
+    }
+  },
+}
+
+/** Links the customer's payouts of each status that has any. */
+async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
+  const counts: Html[] = []
+  for (const status of payoutStatuses) {
+    const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
+    const total = slice.items.length === 0 ? 0 : await slice.total()
+    const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
+    if (total !== 0) counts.push(html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a> `)
+  }
+  return counts.length === 0 ? html`none` : html`${counts}`
+}
+
+type OwnedItem = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
+
+type OwnedList<Item> = {
+  readonly title: string
+  /** The page of the whole list. */
+  readonly path: string
+  readonly columns: readonly ListColumn<Item>[]
+  readonly items: readonly Item[]
+  readonly hasNextPage: boolean
+}
+
+type NamedCustomer = {
+  readonly customer: { readonly id: string; readonly merchantId: string }
+  readonly names: ReadonlyMap<string, string>
+}
+
+/** A list of the customer, without the columns that are the same in each row. */
+function ownedSection<Item extends OwnedItem>(
+  request: PageRequest,
+  { customer, names }: NamedCustomer,
+  { title, path, columns, items, hasNextPage }: OwnedList<Item>,
+): Html {
+  const shown = columns.filter(({ column }) => !['For', 'Owner', 'Merchant'].includes(String(column)))
+  const all = request.urlFor(path, { merchant: customer.merchantId, customer: customer.id })
+  const more = hasNextPage ? html`<p><a href="${all}">All ${title.toLowerCase()}</a></p>` : ''
+  const none = html`<p class="empty">The customer has no ${title.toLowerCase()}.</p>`
+  return html`<h2>${title}</h2>
+${items.length === 0 ? none : itemsTable({ title, columns: shown }, request, { items, names })}${more}`
+}

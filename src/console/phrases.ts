@@ -1,0 +1,13 @@
+const hourSeconds = 3_600
+
+export function pluralize(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} seconds`
+  if (seconds < 2 * hourSeconds) return `${Math.floor(seconds / 60)} minutes`
+  return seconds < 48 * hourSeconds
+    ? `${Math.floor(seconds / hourSeconds)} hours`
+    : `${Math.floor(seconds / (24 * hourSeconds))} days`
+}

@@ -1,0 +1,33 @@
+import type { CountedPayout, StatusChange } from '../payout-statistics/payout-statistics.ts'
+import { statusReachedBy } from '../payout-statistics/payout-statistics.ts'
+import type { HistoryRow } from './hashed-columns.ts'
+import type { SettledPayoutColumns } from './repository.ts'
+
+/** Yields the status changes of payouts among some events, for the statistics. */
+export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColumns)[]): Generator<StatusChange> {
+  for (const row of rows) {
+    const status = statusReachedBy(row.eventsType)
+    const isCreation = status === 'PROCESSING'
+    const payout = isCreation ? createdPayout(row) : settledPayout(row)
+    // An event whose payout is missing is a finding of the audit.
+    if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
+  }
+}
+
+function createdPayout(row: HistoryRow): CountedPayout | null {
+  if (row.payoutsId === null) return null
+  return {
+    assetCode: row.payoutsAssetCode as string,
+    recipientCurrency: row.payoutsRecipientCurrency as string,
+    amount: row.payoutsAmount as bigint,
+    fee: row.payoutsFee as bigint | null,
+    createdAt: row.payoutsCreatedAt as string,
+  }
+}
+
+function settledPayout(row: SettledPayoutColumns): CountedPayout | null {
+  const { settledAssetCode: assetCode, settledRecipientCurrency: recipientCurrency } = row
+  const { settledAmount: amount, settledCreatedAt: createdAt, settledFee: fee } = row
+  if (assetCode === null || recipientCurrency === null || amount === null || createdAt === null) return null
+  return { assetCode, recipientCurrency, amount, fee, createdAt }
+}

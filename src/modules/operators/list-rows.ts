@@ -1,0 +1,38 @@
+import type { Customer } from '../customers/customer.ts'
+import type { PayoutMethod } from '../payout-methods/payout-method.ts'
+import type { Payout } from '../payouts/payout.ts'
+import type { WalletRow } from '../wallets/wallet.ts'
+
+// Rows of lists for operators: on the command line, and in the files of the console.
+
+export function customerRow(customer: Customer) {
+  const { id, status, customerType, email, phone, createdAt } = customer
+  return { id, status, customerType, name: customerName(customer), email, phone, createdAt }
+}
+
+export function walletRow({ id, currency, balance, description, customerId, createdAt }: WalletRow) {
+  return { id, currency, balance, description, customerId, createdAt }
+}
+
+export function payoutRow(payout: Payout) {
+  const { id, transactionId, status, createdAt, assetCode, amount, fee, recipientCurrency, amountFiat } = payout
+  const { recipientName, customerId, walletId } = payout
+  const money = { assetCode, amount, fee, recipientCurrency, amountFiat }
+  return { id, transactionId, status, createdAt, ...money, recipientName, customerId, walletId }
+}
+
+export function payoutMethodRow(method: PayoutMethod) {
+  const { id, type, currency, accountName, accountNumber, bankName, bankCode } = method
+  const { label, walletAddress, network, customerId, createdAt } = method
+  const account = { accountName, accountNumber, bankName, bankCode }
+  return { id, type, currency, ...account, label, walletAddress, network, createdAt, customerId }
+}
+
+export function customerName({ businessName, firstName, lastName }: Customer): string {
+  return businessName ?? [firstName, lastName].filter(Boolean).join(' ')
+}
+
+/** Converts a date to its first moment in UTC. Returns any other text unchanged. */
+export function startOfDay(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+}

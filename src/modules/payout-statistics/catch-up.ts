@@ -1,0 +1,140 @@
+import { setImmediate as nextIteration, setTimeout as wait } from 'node:timers/promises'
+import type { Service } from '../../operations/context.ts'
+import { createContext } from '../../operations/context.ts'
+import { iterateMerchantIds } from '../merchants/list-merchants.ts'
+import type { StatusChange } from './payout-statistics.ts'
+import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
+import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
+import { storeStatistics } from './store-statistics.ts'
+
+/** Bounds how long reading a batch blocks the event loop (about 3 ms). */
+const eventsPerBatch = 2_000
+
+/** Pause after a batch, as a multiple of the time that it took. */
+const restToBatchRatio = 4
+
+/** Events after the latest seal are left to the sealer, which reads them anyway, unless it is this far behind. */
+const maxUnsealedEvents = 100_000
+
+const firstPollDelayMs = 1_000
+const pollIntervalMs = 60_000
+
+export type StatisticsCatchUp = {
+  /** Counts the events of all merchants that the statistics lack and the sealer does not count. */
+  readonly poll: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Counts history that the sealer did not: what is older than the statistics, and what an interrupted rebuild left. The sealer counts
+ * all later events, so in general there is nothing to do. Any number of processes may run this: a batch is counted once.
+ */
+export function startStatisticsCatchUp({
+  service,
+  onError,
+}: {
+  readonly service: Service
+  readonly onError: (error: unknown) => void
+}): StatisticsCatchUp {
+  const { db } = service
+  const stopping = new AbortController()
+  let isDue = true
+  let polling: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const endWatch = db.watch('events', () => {
+    isDue = true
+  })
+  schedulePoll(firstPollDelayMs)
+
+  function schedulePoll(afterMs: number): void {
+    if (!stopping.signal.aborted) timer = setTimeout(pollAndReschedule, afterMs).unref()
+  }
+
+  async function pollAndReschedule(): Promise<void> {
+    try {
+      if (isDue) await poll()
+    } catch (error) {
+      isDue = true
+      onError(error)
+    }
+    schedulePoll(pollIntervalMs)
+  }
+
+  function poll(): Promise<void> {
+    isDue = false
+    polling = polling
+      .catch(() => {})
+      .then(() => countHistory(service, { hasSealer: true, restRatio: restToBatchRatio, signal: stopping.signal }))
+    return polling
+  }
+
+  return {
+    poll,
+    stop: async () => {
+      stopping.abort()
+      endWatch()
+      clearTimeout(timer)
+      await polling.catch(() => {})
+    },
+  }
+}
+
+type CountOptions = {
+  readonly hasSealer: boolean
+  readonly restRatio: number
+  readonly signal?: AbortSignal
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+/** Counts the events of all merchants that the statistics lack, in batches. */
+export async function countHistory(service: Service, options: CountOptions): Promise<void> {
+  const { hasSealer, signal, onProgress = () => {} } = options
+  const missing = new Map<string, { readonly after: number; readonly through: number }>()
+  for await (const merchantIds of iterateMerchantIds(service.db)) {
+    for (const { merchantId, latest, through, sealedThrough } of await coverageOfMerchants(service.db, {
+      merchantIds,
+    })) {
+      const sealed = Number(sealedThrough ?? 0)
+      const isLeftToSealer = hasSealer && latest - sealed <= maxUnsealedEvents
+      const range = { after: through ?? 0, through: isLeftToSealer ? sealed : latest }
+      if (range.after < range.through) missing.set(merchantId, range)
+    }
+  }
+  const total = [...missing.values()].reduce((sum, { after, through }) => sum + through - after, 0)
+  let done = 0
+  for (const [merchantId, range] of missing) {
+    const counts = countRange(service, { merchantId, ...range }, options)
+    for await (const count of counts) {
+      done += count
+      onProgress(done, total)
+    }
+    if (signal?.aborted) return
+  }
+}
+
+/** Yields the number of events of each batch. Ends early if another process counts the same merchant. */
+async function* countRange(
+  service: Service,
+  { merchantId, after: first, through: last }: { merchantId: string; after: number; through: number },
+  { restRatio, signal }: CountOptions,
+): AsyncGenerator<number> {
+  const context = createContext(service, merchantId)
+  for (let after = first; after < last && !signal?.aborted; ) {
+    const startedAt = performance.now()
+    const through = Math.min(after + eventsPerBatch, last)
+    const events = await statusChangesBetween(service.db, { merchantId, after, through })
+    const changes = summarizeStatusChanges(statusChangesOf(events))
+    if (!(await service.perform(storeStatistics, context, { after, through, changes }))) return
+    yield through - after
+    after = through
+    if (restRatio === 0) await nextIteration()
+    else await wait((performance.now() - startedAt) * restRatio, undefined, { ref: false })
+  }
+}
+
+function* statusChangesOf(events: Awaited<ReturnType<typeof statusChangesBetween>>): Generator<StatusChange> {
+  for (const { type, time, ...payout } of events) {
+    const status = statusReachedBy(type)
+    if (status !== undefined) yield { status, time: Number(time), payout }
+  }
+}

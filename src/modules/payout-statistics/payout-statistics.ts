@@ -1,0 +1,84 @@
+import { oneUnit } from '../../core/money/amount.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { PayoutStatus } from '../payouts/payout.ts'
+import { bucketOfDuration, noDuration } from './duration-buckets.ts'
+
+/**
+ * The payouts of a merchant that reached a status on a day in UTC, with the sums of their amounts and fees.
+ *
+ * `PROCESSING` counts creations, on the day of the creation: its sums are the volume. The other statuses count outcomes, on the day
+ * of the outcome, with the amount and fee of the payout. An outcome is never subtracted from the volume: a payout that was
+ * returned counts three times, as created, completed and returned. `durationBucket` is of the time from creation to completion.
+ */
+export type PayoutStatistics = RowOf<'payoutStatistics'>
+
+/** What some events add to the statistics of their merchant. */
+export type StatisticsChange = Omit<PayoutStatistics, 'merchantId'>
+
+/** The amounts in 10⁻⁸ units. */
+export type CountedPayout = {
+  readonly assetCode: string
+  readonly recipientCurrency: string
+  readonly amount: bigint
+  readonly fee: bigint | null
+  readonly createdAt: string
+}
+
+/** An event that changed the status of a payout; `time` in milliseconds since 1970. */
+export type StatusChange = { readonly status: PayoutStatus; readonly time: number; readonly payout: CountedPayout }
+
+const dayMs = 86_400_000
+
+/** Sums status changes; one change for each row of the statistics. */
+export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonly StatisticsChange[] {
+  const sums: MutableSum[] = []
+  for (const { status, time, payout } of changes) {
+    const { assetCode, recipientCurrency, amount, fee, createdAt } = payout
+    const dayNumber = Math.floor(time / dayMs)
+    const isCompletion = status === 'COMPLETED'
+    const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
+    // Some events have few different sums, so comparing them is cheaper than building the key of a map.
+    let sum = sums.find(
+      (each) =>
+        each.dayNumber === dayNumber &&
+        each.durationBucket === durationBucket &&
+        each.status === status &&
+        each.recipientCurrency === recipientCurrency &&
+        each.assetCode === assetCode,
+    )
+    if (sum === undefined) {
+      sum = { dayNumber, assetCode, recipientCurrency, status, durationBucket, payoutCount: 0, amount: 0n, fee: 0n }
+      sums.push(sum)
+    }
+    sum.payoutCount++
+    sum.amount += amount
+    if (fee !== null) sum.fee += fee
+  }
+  return sums.map(({ dayNumber, amount, fee, ...sum }) => ({
+    ...sum,
+    day: new Date(dayNumber * dayMs).toISOString().slice(0, 10),
+    amountUnits: amount / oneUnit,
+    amountRest: amount % oneUnit,
+    feeUnits: fee / oneUnit,
+    feeRest: fee % oneUnit,
+  }))
+}
+
+type MutableSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & {
+  readonly dayNumber: number
+  payoutCount: number
+  amount: bigint
+  fee: bigint
+}
+
+/** Returns the status that a payout reached by an event; `undefined` for events of anything else. */
+export function statusReachedBy(type: unknown): PayoutStatus | undefined {
+  return (statusByEventType as Readonly<Record<string, PayoutStatus>>)[String(type)]
+}
+
+const statusByEventType = {
+  'payout.initiated': 'PROCESSING',
+  'payout.completed': 'COMPLETED',
+  'payout.failed': 'FAILED',
+  'payout.returned': 'RETURNED',
+} as const

@@ -1,0 +1,32 @@
+import type { Service } from '../../operations/context.ts'
+import { iterateMerchantIds } from '../merchants/list-merchants.ts'
+import { countHistory } from './catch-up.ts'
+import { deleteStatistics, resetCursor } from './repository.ts'
+
+/**
+ * Counts the statistics of all merchants again from their events, for an operator. The service may run: it counts no event of a
+ * merchant in between, and if the rebuild is interrupted, the service completes it.
+ */
+export async function rebuildStatistics(
+  service: Service,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<{ readonly merchants: number }> {
+  const { db } = service
+  let merchants = 0
+  // An installation without merchants has nothing to delete, and the operator log still gets its row.
+  await db.write(() => undefined)
+  for await (const merchantIds of iterateMerchantIds(db)) {
+    for (const merchantId of merchantIds) {
+      await db.write(
+        async (tx) => {
+          await resetCursor(tx, { merchantId })
+          await deleteStatistics(tx, { merchantId })
+        },
+        { merchantId },
+      )
+      merchants++
+    }
+  }
+  await countHistory(service, { hasSealer: false, restRatio: 0, onProgress })
+  return { merchants }
+}

@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  deleteFrom,
+  insertInto,
+  listParam,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
+import { tables } from '../../database/tables.ts'
+import type { PayoutStatistics } from './payout-statistics.ts'
+
+const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'] as const
+
+/** Adds to a row of the statistics, which may not exist yet. */
+export const addToStatistics = statement((p: Params<PayoutStatistics>) =>
+  insertInto('payoutStatistics')
+    .values(pickParams(p, Object.keys(tables.payoutStatistics) as (keyof PayoutStatistics)[]))
+    .onConflict((conflict) =>
+      conflict.columns(key).doUpdateSet({
+        payoutCount: sql<number>`payout_statistics.payout_count + excluded.payout_count`,
+        amountUnits: sql<bigint>`payout_statistics.amount_units + excluded.amount_units`,
+        amountRest: sql<bigint>`payout_statistics.amount_rest + excluded.amount_rest`,
+        feeUnits: sql<bigint>`payout_statistics.fee_units + excluded.fee_units`,
+        feeRest: sql<bigint>`payout_statistics.fee_rest + excluded.fee_rest`,
+      }),
+    ),
+)
+
+type EventRange = { merchantId: string; after: number; through: number }
+
+/** Moves the cursor of a merchant from an event to a later one; `null` if it is elsewhere. */
+export const advanceCursor = statementOne((p: Params<EventRange>) =>
+  updateTable('statisticsCursors')
+    .set({ through: p.through })
+    .where('merchantId', '=', p.merchantId)
+    .where('through', '=', p.after)
+    .returning('through'),
+)
+
+/** Creates the cursor of a merchant; `null` if there is one. */
+export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
+  insertInto('statisticsCursors')
+    .values(pickParams(p, ['merchantId', 'through']))
+    .onConflict((conflict) => conflict.columns(['merchantId']).doNothing())
+    .returning('through'),
+)
+
+/** Moves the cursor of a merchant before its first event. */
+export const resetCursor = statement((p: Params<{ merchantId: string }>) =>
+  insertInto('statisticsCursors')
+    .values({ merchantId: p.merchantId, through: 0 })
+    .onConflict((conflict) => conflict.columns(['merchantId']).doUpdateSet({ through: 0 })),
+)
+
+export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
+  deleteFrom('payoutStatistics').where('merchantId', '=', p.merchantId),
+)
+
+/** The events of a range that changed the status of a payout, with the payout. */
+export const statusChangesBetween = query((p: Params<EventRange>) =>
+  selectFrom('events')
+    .innerJoin('payouts', (join) =>
+      join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
+    )
+    .select(['events.type', 'events.time'])
+    .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', '>', p.after)
+    .where('events.sequence', '<=', p.through)
+    .orderBy('events.sequence'),
+)
+
+/** The statistics of some merchants together from a day on. */
+export const statisticsSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
+  acrossMerchants(
+    selectFrom('payoutStatistics')
+      .select(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'])
+      .select([
+        sql<bigint>`sum(payout_count)`.as('payoutCount'),
+        sql<bigint>`sum(amount_units)`.as('amountUnits'),
+        sql<bigint>`sum(amount_rest)`.as('amountRest'),
+        sql<bigint>`sum(fee_units)`.as('feeUnits'),
+        sql<bigint>`sum(fee_rest)`.as('feeRest'),
+      ])
+      .where('merchantId', 'in', listParam(p.merchantIds))
+      .where('day', '>=', p.from)
+      .groupBy(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket']),
+  ),
+)
+
+/** The statistics of a merchant, for the audit. */
+export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  selectFrom('payoutStatistics').selectAll().where('merchantId', '=', p.merchantId),
+)
+
+export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
+  selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
+)
+
+/** The last event that the statistics of each merchant include, its latest event, and the last event of its latest seal. */
+export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    selectFrom('sequences')
+      .leftJoin('statisticsCursors', (join) => join.onRef('statisticsCursors.merchantId', '=', 'sequences.merchantId'))
+      .select(['sequences.merchantId', 'sequences.latest', 'statisticsCursors.through'])
+      .select((eb) =>
+        eb
+          .selectFrom('seals')
+          .select('seals.through')
+          .whereRef('seals.merchantId', '=', 'sequences.merchantId')
+          .orderBy('seals.number', 'desc')
+          .limit(1)
+          .as('sealedThrough'),
+      )
+      .where('sequences.merchantId', 'in', listParam(p.merchantIds))
+      .where('sequences.name', '=', sql.lit('events')),
+  ),
+)
+
+/** The payouts that some events of a merchant created or settled, with the time of the settlement. */
+export const statusTimes = query((p: Params<EventRange>) =>
+  selectFrom('events')
+    .innerJoin('payouts', (join) =>
+      join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
+    )
+    .leftJoin('payoutEvents', (join) =>
+      join
+        .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
+        .onRef('payoutEvents.payoutId', '=', 'events.objectId')
+        .on('payoutEvents.status', '=', sql<RowOf<'payoutEvents'>['status']>`upper(substr(events.type, 8))`),
+    )
+    .select(['events.type', 'payoutEvents.createdAt as settledAt'])
+    .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', '>', p.after)
+    .where('events.sequence', '<=', p.through),
+)

@@ -1,0 +1,35 @@
+import type { Tx } from '../../database/query.ts'
+import type { Context } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
+import type { StatisticsChange } from './payout-statistics.ts'
+import { addToStatistics, advanceCursor, insertCursor } from './repository.ts'
+
+/** What the events after one through another add to the statistics of their merchant. */
+export type CountedEvents = {
+  readonly after: number
+  readonly through: number
+  readonly changes: readonly StatisticsChange[]
+}
+
+/**
+ * Adds events to the statistics of a merchant, once: the cursor moves in the same transaction, and only from `after`.
+ *
+ * @returns whether they were added; false if the statistics include some of them already, or not yet the events before
+ */
+export async function addStatistics(
+  tx: Tx,
+  merchantId: string,
+  { after, through, changes }: CountedEvents,
+): Promise<boolean> {
+  const isFirst = after === 0 && (await insertCursor(tx, { merchantId, through })) !== null
+  if (!isFirst && (await advanceCursor(tx, { merchantId, after, through })) === null) return false
+  for (const change of changes) await addToStatistics(tx, { merchantId, ...change })
+  return true
+}
+
+/** Adds events to the statistics, as `addStatistics` does. */
+export const storeStatistics = defineInternalOperation(
+  'storeStatistics',
+  async ({ db, merchantId }: Context, counted: CountedEvents): Promise<boolean> =>
+    db.write((tx) => addStatistics(tx, merchantId, counted), { merchantId }),
+)

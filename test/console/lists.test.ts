@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import { createCustomer } from '../../src/modules/customers/create-customer.ts'
+import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
+import { createBankPayoutMethod } from '../../src/modules/payout-methods/create-payout-method.ts'
+import { createPayout } from '../../src/modules/payouts/create-payout.ts'
+import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { createContext } from '../../src/operations/context.ts'
+import { nigerian } from '../modules/payouts/payout-places.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, sampleCustomer, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
+import { openConsole, textOf } from './support/open-console.ts'
+import { openOperatorConsole } from './support/open-operator-console.ts'
+
+const hostile = `=cmd|'/c calc'!A1,"<script>alert(1)</script>`
+
+/** Two merchants: the first has a customer with a payout of each status and a payout method, the second a customer. */
+async function startTwoMerchants(engine: (typeof everyEngine)[number]) {
+  const app = await startApp(engine)
+  const context = app.context()
+  const customer = await perform(createCustomer, context, { ...sampleCustomer, firstName: 'Ada', lastName: 'Obi' })
+  const wallet = await app.wallet({ balance: '5000', customerId: customer.id })
+  const recipient = { ...nigerian, recipientName: hostile }
+  const create = (amount: string) =>
+    perform(createPayout, context, {
+      assetCode: 'USDC',
+      amount,
+      walletId: wallet,
+      customerId: customer.id,
+      ...recipient,
+    })
+  const [processing, completed, failed] = [await create('1234.5'), await create('2'), await create('3')]
+  await settlePayout(context, { payoutId: completed.id, status: 'COMPLETED' })
+  await settlePayout(context, { payoutId: failed.id, status: 'FAILED' })
+  const other = await createMerchant(app.service, { name: 'Other merchant' })
+  const stranger = await perform(createCustomer, createContext(app.service, other.id), {
+    ...sampleCustomer,
+    firstName: 'Bola',
+  })
+  return { app, customer, wallet, processing, completed, failed, other, stranger }
+}
+
+/** Returns the link texts of the first column. */
+const firstCells = (text: string) =>
+  [...text.matchAll(/<tr role="row"><td[^>]*><div>.*?(?:title="([\w-]{36})")/g)].map(([, id]) => String(id))
+
+describe.each(everyEngine)('the lists of the console on %s', (engine) => {
+  test('show the payouts of all merchants by default, with names and grouped amounts, and filter them', async () => {
+    const { app, customer, wallet, processing, completed, failed, other } = await startTwoMerchants(engine)
+    const console = await openConsole(app)
+    await console.enter()
+    const { text } = await console.get('/payouts')
+    expect(firstCells(text)).toEqual([failed.id, completed.id, processing.id])
+    expect(text).toContain('1,234.50 USDC')
+    expect(text).toContain('>Ada Obi</a>')
+    expect(text).toContain('3 payouts')
+    expect(text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC">just now<\/time>/)
+    const shown = async (query: string) => firstCells((await console.get(`/payouts?${query}`)).text)
+    expect(await shown('status=COMPLETED')).toEqual([completed.id])
+    expect(await shown('asset=USDT')).toEqual([])
+    expect(await shown('currency=NGN&status=FAILED')).toEqual([failed.id])
+    expect(await shown(`customer=${customer.id}`)).toHaveLength(3)
+    expect(await shown(`merchant=${app.merchant.id}&wallet=${wallet}`)).toHaveLength(3)
+    expect(await shown(`merchant=${other.id}`)).toEqual([])
+    expect(await shown('created-before=2020-01-01')).toEqual([])
+    expect(await shown('created-from=2020-01-01')).toHaveLength(3)
+    expect((await console.get(`/payouts?merchant=${other.id}`)).text).toContain('No payout matches these filters.')
+    const invalid = await console.get('/payouts?status=DONE')
+    expect([invalid.status, textOf(invalid.text).includes('status must be one of')]).toEqual([400, true])
+    expect(console.faults).toEqual([])
+  })
+
+  test('show customers, wallets and payout methods of one merchant only if it is selected', async () => {
+    const { app, customer, stranger, wallet, other } = await startTwoMerchants(engine)
+    const { result: method } = await createBankPayoutMethod(app.context(), {
+      ...{
+        currency: 'NGN',
+        accountName: 'Ada Obi',
+        accountNumber: '0690000032',
+        bankName: 'Access Bank',
+        bankCode: '044',
+      },
+      customerId: customer.id,
+    })
+    const console = await openConsole(app)
+    await console.enter()
+    expect(firstCells((await console.get('/customers')).text)).toEqual([stranger.id, customer.id])
+    expect(firstCells((await console.get(`/customers?merchant=${other.id}`)).text)).toEqual([stranger.id])
+    expect(firstCells((await console.get(`/customers?type=business`)).text)).toEqual([])
+    expect(firstCells((await console.get(`/wallets?customer=${customer.id}`)).text)).toEqual([wallet])
+    expect(firstCells((await console.get(`/wallets?merchant=${other.id}`)).text)).toEqual([])
+    expect((await console.get('/payout-methods?type=BANK')).text).toContain('<code>0690000032</code>')
+    expect((await console.get('/payout-methods?type=WALLET')).text).not.toContain('0690000032')
+    expect(method.customerId).toBe(customer.id)
+
+    const { status, text } = await console.get(`/customers/${customer.id}`)
+    expect([status, textOf(text).includes('Ada Obi')]).toEqual([200, true])
+    for (const shown of ['0690000032', '1,234.50 USDC', '>1 completed</a>', '>1 failed</a>', sampleCustomer.email])
+      expect(textOf(text)).toContain(shown)
+    expect(text).not.toMatch(/<script/)
+    const unknown = await console.get(`/customers/${app.merchant.id}`)
+    expect(unknown.status).toBe(404)
+    expect(console.faults).toEqual([])
+  })
+
+  test('download all filtered rows as CSV, in which no text is a formula', async () => {
+    const { app, processing, completed } = await startTwoMerchants(engine)
+    const console = await openConsole(app)
+    await console.enter()
+    const { headers, text } = await console.get('/payouts?format=csv&status=PROCESSING')
+    expect([headers['content-type'], headers['content-disposition']]).toEqual([
+      'text/csv; charset=utf-8; header=present',
+      'attachment; filename="payouts.csv"',
+    ])
+    const [head, row, end] = text.split('\r\n')
+    expect(head).toMatch(/^id,transactionId,status,createdAt,assetCode,amount,/)
+    expect(row).toContain(`${processing.id},${processing.transactionId},PROCESSING,`)
+    expect(row).toContain(`1234.50000000`)
+    expect(row).toContain(`"'=cmd|'/c calc'!A1,""<script>alert(1)</script>"`)
+    expect(end).toBe('')
+    expect(text).not.toContain(completed.id)
+    for (const path of ['/customers', '/wallets', '/payout-methods'])
+      expect([path, (await console.get(`${path}?format=csv`)).status]).toEqual([path, 200])
+
+    await createPayouts(app, 130)
+    const all = await console.get('/payouts?format=csv')
+    const ids = all.text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(',')[0])
+    expect([ids.length, new Set(ids).size]).toEqual([133, 133])
+    const invalid = await console.get('/payouts?format=csv&status=DONE')
+    expect([invalid.status, invalid.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
+    expect(console.faults).toEqual([])
+  })
+
+  test('are shown to operators who may only look, as pages and files', async () => {
+    const { app, customer } = await startTwoMerchants(engine)
+    const console = await openOperatorConsole(app)
+    const operator = await console.operator('eve', 'look')
+    for (const path of ['/payouts', '/customers', `/customers/${customer.id}`, '/wallets', '/payouts?format=csv'])
+      expect([path, (await operator.get(path)).status]).toEqual([path, 200])
+    expect((await console.browser().get('/payouts?format=csv')).text).not.toContain('USDC')
+    expect(console.faults).toEqual([])
+  })
+
+  test('that are empty say how the first item comes to be', async () => {
+    const console = await openConsole(await startApp(engine))
+    await console.enter()
+    for (const [path, hint] of [
+      ['/payouts', 'POST /api/payouts/banks'],
+      ['/customers', 'createCustomer'],
+      ['/wallets', 'POST /api/wallets'],
+      ['/payout-methods', 'POST /api/payout/methods/banks'],
+    ] as const)
+      expect((await console.get(path)).text).toContain(hint)
+  })
+})
+
+async function createPayouts(app: App, count: number): Promise<void> {
+  await app.wallet({ balance: '1000' })
+  for (let made = 0; made < count; made++)
+    await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { openConsole } from './support/open-console.ts'
+
+const startMs = Date.parse('2026-03-10T12:00:00.000Z')
+const dayMs = 86_400_000
+
+/** Pays twice on a day, and once on the next: completed after a minute, failed, in progress. */
+async function startPaidApp(engine: (typeof everyEngine)[number]) {
+  let nowMs = startMs
+  const app = await startApp(engine, { clock: () => nowMs })
+  await app.fee('0.5')
+  await app.wallet({ balance: '100000' })
+  const pay = async (amount: string) => {
+    const { body } = await app.rest('POST', '/api/payouts/banks', {
+      body: { ...payoutBody, amount },
+      headers: { 'idempotency-key': `pay ${amount}` },
+    })
+    return body.data.id as string
+  }
+  const [completed, failed] = [await pay('1234.5'), await pay('2000')]
+  nowMs += 60_000
+  await settlePayout(app.context(), { payoutId: completed, status: 'COMPLETED', override: true })
+  await settlePayout(app.context(), { payoutId: failed, status: 'FAILED', override: true })
+  nowMs = startMs + dayMs
+  await pay('10')
+  return app
+}
+
+async function overviewOf(app: App): Promise<string> {
+  const console = await openConsole(app)
+  await console.enter()
+  const { text, status } = await console.get('/')
+  expect([status, console.faults]).toEqual([200, []])
+  return text
+}
+
+/** The cells of the table of currencies, by rows. */
+function rowsOf(text: string): string[][] {
+  const [, table = ''] = /<caption>Payouts by currency<\/caption>([\s\S]*?)<\/table>/.exec(text) ?? []
+  return [...table.matchAll(/<tr role="row"><td[\s\S]*?<\/tr>/g)].map(([row]) =>
+    [...row.matchAll(/<div>([\s\S]*?)<\/div>/g)].map(([, cell]) => String(cell).replace(/<[^>]*>/g, '')),
+  )
+}
+
+describe.each(everyEngine)('the overview on %s', (engine) => {
+  test('shows today and the last 30 days by currency and corridor, with links to the payouts', async () => {
+    const app = await startPaidApp(engine)
+    await sealAll(app.service)
+
+    const text = await overviewOf(app)
+
+    const figures = ['10.00', '1', '3,244.50', '3', '50.0 %', '53 seconds', '53 seconds', '1.50']
+    expect(rowsOf(text)).toEqual([
+      ['USDC', ...figures],
+      ['to NGN', ...figures],
+    ])
+    expect(text).toContain('/payouts?asset=USDC"')
+    expect(text).toContain('/payouts?status=FAILED"')
+    expect(text).toContain('Every event is counted.')
+  })
+
+  test('has charts with a title, a description and their figures as a table, and no inline style or script', async () => {
+    const app = await startPaidApp(engine)
+    await sealAll(app.service)
+
+    const text = await overviewOf(app)
+
+    for (const id of ['outcomes', 'volume']) {
+      expect(text).toContain(`role="img" aria-labelledby="${id}-title ${id}-description"`)
+      expect(text).toMatch(new RegExp(`<title id="${id}-title">.+</title><desc id="${id}-description">.+</desc>`))
+    }
+    expect(text).toContain('1 completed, 1 failed, 0 returned.')
+    expect(text).toMatch(/<caption>Payouts by outcome<\/caption>[\s\S]*2026-03-10[\s\S]*<\/table>/)
+    expect(text).toContain('<title>10 Mar: 1 failed</title>')
+    expect(text).not.toMatch(/<script| style="/)
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(ids.length).toBe(new Set(ids).size)
+  })
+
+  test('says how many events are not counted yet', async () => {
+    const app = await startPaidApp(engine)
+    expect(await overviewOf(app)).toMatch(/\d+ events not counted yet/)
+    await sealAll(app.service)
+    await app.customer()
+    expect(await overviewOf(app)).toContain('1 event not counted yet.')
+  })
+
+  test('of an installation without payouts says what to do first', async () => {
+    const app = await startApp(engine)
+    const text = await overviewOf(app)
+    expect(text).toContain('No payouts in the last 30 days')
+    expect(text).toContain('/prices"')
+    expect(text).not.toContain('<figure')
+  })
+})
