@@ -112,6 +112,76 @@ export type Customer = {
   }
 }
 
+/** A person or business that the merchant serves. */
+export type ChangedCustomer = {
+  /** The id of the customer. */
+  readonly id: string
+  /** Whether the customer is an individual or a business. */
+  readonly customer_type: 'individual' | 'business'
+  /** The email address. */
+  readonly email: string
+  /** The phone number in international format, such as `+2348012345678`. */
+  readonly phone: string
+  /** When the customer was registered. */
+  readonly created_at: string
+  /** When the customer last changed. */
+  readonly updated_at: string
+  /** Whether anything can be created or changed for the customer. */
+  readonly status: 'active' | 'closed'
+  /** The residential or registered address. */
+  readonly address: {
+    /** Street and number. */
+    readonly line_1: string
+    /** Flat, floor or building. */
+    readonly line_2: string | null
+    /** Street and number. */
+    readonly street1: string
+    /** Flat, floor or building. */
+    readonly street2: string | null
+    /** The city or town. */
+    readonly city: string
+    /** The state or province. */
+    readonly state: string
+    /** The postal code. */
+    readonly postal_code: string | null
+    /** The name of the country. */
+    readonly country: string
+  }
+  /** Names and date of birth; null for a business. */
+  readonly personal_info: {
+    /** The first name. */
+    readonly first_name: string | null
+    /** The middle names. */
+    readonly middle_name: string | null
+    /** The last name. */
+    readonly last_name: string | null
+    /** The date of birth. */
+    readonly birth_date: string | null
+  }
+  /** Financial information from the customer. */
+  readonly financial_info: {
+    /** The purpose of the account. */
+    readonly account_purpose: string | null
+    /** The employment status. */
+    readonly employment_status: string | null
+    /** The expected monthly income, with two decimal places. */
+    readonly expected_monthly_income: string | null
+    /** The current or latest occupation. */
+    readonly most_recent_occupation: string | null
+    /** The source of the funds. */
+    readonly source_of_funds: string | null
+  }
+  /** The business details; absent for an individual. */
+  readonly business_info?: {
+    /** The registered name. */
+    readonly business_name: string | null
+    /** The legal form. */
+    readonly business_type: string | null
+    /** The URL of the website. */
+    readonly business_website: string | null
+  }
+}
+
 /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
 export type CreatedWallet = {
   /** The id of the wallet. */
@@ -1873,6 +1943,132 @@ export type Gets = {
 
 /** The endpoints by POST. */
 export type Posts = {
+  /** Register an individual */
+  readonly '/api/individual-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Register a business */
+  readonly '/api/business-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Open a wallet */
   readonly '/api/wallets': {
     readonly request: {
@@ -2125,6 +2321,140 @@ export type Posts = {
 
 /** The endpoints by PUT. */
 export type Puts = {
+  /** Change an individual */
+  readonly '/api/individual-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name?: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name?: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Change a business */
+  readonly '/api/business-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name?: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Change a bank account */
   readonly '/api/payout/methods/banks/{payout_method_id}': {
     readonly request: {
