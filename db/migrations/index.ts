@@ -46,6 +46,7 @@ import { depositReversals } from './0044-deposit-reversals.ts'
 import { givenAddresses } from './0045-given-addresses.ts'
 import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
+import { depositNumbers } from './0048-deposit-numbers.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   givenAddresses,
   noUsdcOnTron,
   operators,
+  depositNumbers,
 ]

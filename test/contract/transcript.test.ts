@@ -22,6 +22,12 @@ import {
   updateBankPayoutMethod,
 } from './scenarios/payout-methods.ts'
 import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
+import {
+  getTransaction,
+  listCustomerTransactions,
+  listTransactions,
+  listTransactionsByReference,
+} from './scenarios/transactions.ts'
 import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
 import {
   createWebhookEndpoint,
@@ -67,6 +73,10 @@ const scenarios = {
   'A.14-replay-webhook-events': replayWebhookEvents,
   'A.15-list-webhook-deliveries': listWebhookDeliveries,
   'A.16-create-client-token': createClientToken,
+  'A.31-list-transactions': listTransactions,
+  'A.32-get-transaction': getTransaction,
+  'A.33-list-transactions-by-reference': listTransactionsByReference,
+  'A.34-list-customer-transactions': listCustomerTransactions,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
@@ -75,7 +85,7 @@ describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => 
 
 test('the recorded contract has one conversation for each endpoint, and no other file', () => {
   const recorded = readdirSync(folder).sort()
-  const names = Object.keys({ ...scenarios, ...exportScenarios })
+  const names = Object.keys({ ...scenarios, ...exportScenarios }).sort()
   expect(recorded).toEqual(names.map((name) => `${name}.txt`))
   expect(routes).toHaveLength(recorded.length)
 })

@@ -187,8 +187,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(32)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(32)
+    expect(operations).toHaveLength(36)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(36)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -227,7 +227,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(37)
+    expect(answers).toHaveLength(41)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -249,6 +249,8 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       customer_id: customer,
       wallet_id: wallet,
       payout_id: payout.body.data.id,
+      transaction_id: payout.body.data.transaction_id,
+      reference_id: payout.body.data.reference_id,
       payout_method_id: body.data.id,
     }
     // Deletions run last, because a deleted object can't be updated.

@@ -264,6 +264,120 @@ export type Payout = {
   readonly provider_transfer_type: 'LOCAL'
 }
 
+/** A payout or a deposit. Null for a deposit are all members of the recipient and the bank. */
+export type Transaction = {
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
+}
+
+/** A payout or a deposit of one customer. */
+export type CustomerTransaction = {
+  /** The id of the merchant. */
+  readonly merchant_id: string
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
+}
+
 /** A bank account to pay out to. */
 export type BankPayoutMethod = {
   /** The id of the payout method. */
@@ -1697,6 +1811,127 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       readonly data: Payout
+    }
+  }
+  /** List transactions */
+  readonly '/api/transactions': {
+    readonly request: {
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions of this customer, or with `null` only the merchant’s own. An unknown one has none. */
+        readonly customer_id?: string | 'null' | ''
+        /** Only the transaction with this transaction id. */
+        readonly transaction_id?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly Transaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
+    }
+  }
+  /** Get a transaction by its transaction id */
+  readonly '/api/customers/transactions/by_txid/{transaction_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `transaction_id` or the `id`. */
+        readonly transaction_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: Transaction
+    }
+  }
+  /** Get transactions by their reference */
+  readonly '/api/customers/transactions/by_ref_id/{reference_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `reference_id`, or the reference under which a deposit was credited. */
+        readonly reference_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions. */
+      readonly data: readonly Transaction[]
+    }
+  }
+  /** List the transactions of a customer */
+  readonly '/api/customers/transactions/by_customer_id/{customer_id}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customer_id: string
+      }
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly CustomerTransaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
     }
   }
   /** List payout methods */
