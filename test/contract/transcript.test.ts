@@ -21,7 +21,7 @@ import {
   listPayoutMethods,
   updateBankPayoutMethod,
 } from './scenarios/payout-methods.ts'
-import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
+import { createPayout, getPayout, getPayoutFees, listPayouts } from './scenarios/payouts.ts'
 import {
   getTransaction,
   listCustomerTransactions,
@@ -77,6 +77,7 @@ const scenarios = {
   'A.32-get-transaction': getTransaction,
   'A.33-list-transactions-by-reference': listTransactionsByReference,
   'A.34-list-customer-transactions': listCustomerTransactions,
+  'A.35-get-payout-fees': getPayoutFees,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

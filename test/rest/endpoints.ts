@@ -32,6 +32,7 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/api/payouts/banks', allow: 'POST', body: payoutBody },
   { method: 'GET', path: '/api/payouts', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/payouts/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/payouts/fees', allow: 'GET, HEAD' },
   { method: 'GET', path: '/api/transactions', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/transactions/by_txid/${absentId}`, allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/transactions/by_ref_id/${absentId}`, allow: 'GET, HEAD' },

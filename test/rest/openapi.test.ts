@@ -125,6 +125,7 @@ const untold = [
   '400: none of these',
   '400: two of these',
   '400: an end before the beginning',
+  '400: an amount that does not cover the fee',
 ]
 
 /** Codes that need a broken connection, a broken service or an invalid path. */
@@ -187,8 +188,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(36)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(36)
+    expect(operations).toHaveLength(37)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(37)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -227,7 +228,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(41)
+    expect(answers).toHaveLength(42)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])

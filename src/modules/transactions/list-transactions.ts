@@ -23,8 +23,8 @@ import { numbersOfPage } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 
 /** The defaults of the original provider. */
-export const transactionPageSize = 10
-export const customerTransactionPageSize = 20
+const transactionPageSize = 10
+const customerTransactionPageSize = 20
 
 const ListTransactionsInput = z.object({
   ...filterSchemas(transactionFilters, 'pageSchema'),

@@ -51,7 +51,7 @@ export type TransactionFilterValues = FilterValues<typeof transactionFilters> & 
   readonly endDate: string | null
 }
 
-export type OwnerConditions = { readonly customerId?: string; readonly isMerchantOwned?: true }
+type OwnerConditions = { readonly customerId?: string; readonly isMerchantOwned?: true }
 
 /** Conditions on payouts; `isCancelled` applies to those that failed. */
 export type PayoutConditions = {

@@ -264,6 +264,28 @@ export type Payout = {
   readonly provider_transfer_type: 'LOCAL'
 }
 
+/** The fee of a payout and what arrives. */
+export type PayoutFees = {
+  /** The requested amount. */
+  readonly amount: string
+  /** The kind of payout. */
+  readonly currency_type: 'FIAT'
+  /** The stablecoin to pay from. */
+  readonly from_currency: 'USDC' | 'USDT'
+  /** The fee, in `from_currency`. */
+  readonly fee: string
+  /** The amount that arrives, in `to_currency`. */
+  readonly amount_after_fee: string
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchangeRate: number
+  /** The currency that the recipient gets. */
+  readonly to_currency: 'NGN' | 'ZAR'
+  /** The fee in `to_currency`. There is none: the fee is in the stablecoin. */
+  readonly bank_fee: '0.00'
+  /** Both currencies, in lower case. */
+  readonly market_pair: string
+}
+
 /** A payout or a deposit. Null for a deposit are all members of the recipient and the bank. */
 export type Transaction = {
   /** The id of the payout or deposit. */
@@ -1797,6 +1819,30 @@ export type Gets = {
         /** The number of pages; 0 for an empty list. */
         readonly totalPages: number
       }
+    }
+  }
+  /** Get the fee of a payout */
+  readonly '/api/payouts/fees': {
+    readonly request: {
+      readonly query: {
+        /** The amount to pay out, in units of `from_currency`. */
+        readonly amount: string
+        /** The kind of payout; `FIAT` if absent. Payouts to crypto addresses are not offered. */
+        readonly currency_type?: 'FIAT'
+        /** The stablecoin to pay from. Required. */
+        readonly from_currency?: 'USDC' | 'USDT'
+        /** The currency that the recipient gets. Required. */
+        readonly to_currency?: 'NGN' | 'ZAR'
+        /** Another name of `from_currency`. */
+        readonly currency?: 'USDC' | 'USDT'
+        /** Another name of `to_currency`. */
+        readonly recipient_currency?: 'NGN' | 'ZAR'
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: PayoutFees
     }
   }
   /** Get a payout */
