@@ -12,7 +12,7 @@ export const transactionStatuses = defineEnum({
   CANCELLED: 'A payout was cancelled before the bank paid; amount and fee are back in the wallet.',
   REVERSED: 'The bank returned a payout after it had paid, or a deposit was reversed.',
 })
-type TransactionStatus = (typeof transactionStatuses)[number]
+export type TransactionStatus = (typeof transactionStatuses)[number]
 
 /** This service has no internal transfers, but callers of the original provider filter by them (ruling 131). */
 export const transactionTypes = defineEnum({
@@ -89,7 +89,7 @@ export function payoutTransaction(payout: PayoutRow): Transaction {
   }
 }
 
-const statusOfPayout = {
+export const statusOfPayout = {
   PROCESSING: 'PROCESSING',
   COMPLETED: 'COMPLETED',
   FAILED: 'FAILED',

@@ -746,70 +746,108 @@ export type StablestackPayoutInitiatedEvent = {
   readonly event_type: 'payout.initiated'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'PROCESSING'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'PROCESSING'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -911,70 +949,108 @@ export type StablestackPayoutCompletedEvent = {
   readonly event_type: 'payout.completed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'COMPLETED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -1076,70 +1152,223 @@ export type StablestackPayoutFailedEvent = {
   readonly event_type: 'payout.failed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'FAILED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'FAILED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
+}
+
+/** The bank did not pay a payout. Its amount and fee are back in the wallet. */
+export type StablestackPayoutCancelledEvent = {
+  /** The id of the event. */
+  readonly id: string
+  /** When this attempt was made, in milliseconds since 1970. */
+  readonly timestamp: number
+  /** The type of the event. */
+  readonly event_type: 'payout.cancelled'
+  /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
+  readonly signature: string
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'PAYOUT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'DEBIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'CANCELLED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
     /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
+    readonly recipient_currency: string | null
     /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
+    readonly bank_name: string | null
     /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -1265,7 +1494,109 @@ export type StablestackWalletTransactionInboundEvent = {
   readonly event_type: 'wallet.transaction.inbound'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  readonly data: Deposit
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'DEPOSIT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'CREDIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
 }
 
 /** A deposit that was credited by mistake was debited from its wallet. */
@@ -1651,7 +1982,7 @@ export type ErrorDetails = NonNullable<Failure['error']['details']>
 export type WebhookEvent = PayoutInitiatedEvent | PayoutCompletedEvent | PayoutFailedEvent | PayoutReturnedEvent | WalletTransactionInboundEvent | DepositReversedEvent | WalletCreatedEvent | CustomerCreatedEvent | CustomerUpdatedEvent | CustomerClosedEvent | PayoutMethodCreatedEvent | PayoutMethodUpdatedEvent | PayoutMethodDeletedEvent | WebhookEndpointDisabledEvent | WebhookTestEvent
 
 /** The event of a webhook in the format `stablestack`. */
-export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
+export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackPayoutCancelledEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
 
 /** The endpoints by GET. */
 export type Gets = {
