@@ -1,6 +1,5 @@
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
-import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { reverseDepositAction } from '../modules/operators/actions/deposit-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
@@ -82,20 +81,7 @@ async function reversibleDepositsSection(
   return html`<h2>Deposits among these entries</h2>\n${table('Deposits', columns, rows, '')}`
 }
 
-/** Renders the wallet's entries of some transfers, oldest first. */
-export async function transferEntriesTable(
-  request: PageRequest,
-  { db, merchantId }: Context,
-  transferIds: readonly string[],
-): Promise<Html> {
-  const items = await walletEntriesOfTransfers(db, { merchantId, transferIds: [...transferIds] })
-  return entriesTable(
-    request,
-    items.toSorted((one, other) => one.sequence - other.sequence),
-  )
-}
-
-function entriesTable({ urlFor }: PageRequest, items: readonly Entry[]): Html {
+export function entriesTable({ urlFor }: PageRequest, items: readonly Entry[]): Html {
   const rows = items.map((entry) => [
     timeElement(entry.createdAt),
     html`${entry.kind.replace(/_/g, ' ')}`,
