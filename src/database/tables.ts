@@ -450,6 +450,11 @@ export const tables = {
     merchantId: uuid(),
     through: integer(),
   },
+  customerComplianceDetails: {
+    merchantId: uuid(),
+    customerId: uuid(),
+    details: text(),
+  },
 } as const
 
 /** Views, for operators and the audit. */

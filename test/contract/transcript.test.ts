@@ -11,7 +11,14 @@ import { everyEngineAndWorkers } from '../support/app.ts'
 import { expectAsRecorded, folder } from './recorded.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { createClientToken } from './scenarios/client-tokens.ts'
-import { getCustomer, listCustomers } from './scenarios/customers.ts'
+import {
+  createBusinessCustomer,
+  createIndividualCustomer,
+  getCustomer,
+  listCustomers,
+  updateBusinessCustomer,
+  updateIndividualCustomer,
+} from './scenarios/customers.ts'
 import { listEvents } from './scenarios/events.ts'
 import { exportScenarios } from './scenarios/exports.ts'
 import {
@@ -67,6 +74,10 @@ const scenarios = {
   'A.14-replay-webhook-events': replayWebhookEvents,
   'A.15-list-webhook-deliveries': listWebhookDeliveries,
   'A.16-create-client-token': createClientToken,
+  'A.21-create-individual-customer': createIndividualCustomer,
+  'A.22-update-individual-customer': updateIndividualCustomer,
+  'A.23-create-business-customer': createBusinessCustomer,
+  'A.24-update-business-customer': updateBusinessCustomer,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
@@ -75,7 +86,7 @@ describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => 
 
 test('the recorded contract has one conversation for each endpoint, and no other file', () => {
   const recorded = readdirSync(folder).sort()
-  const names = Object.keys({ ...scenarios, ...exportScenarios })
+  const names = Object.keys({ ...scenarios, ...exportScenarios }).sort()
   expect(recorded).toEqual(names.map((name) => `${name}.txt`))
   expect(routes).toHaveLength(recorded.length)
 })

@@ -1,5 +1,6 @@
 import { assetCodeEndpoints } from '../../modules/asset-codes/rest.ts'
 import { clientTokenEndpoints } from '../../modules/client-tokens/rest.ts'
+import { customerTypeEndpoints } from '../../modules/customers/customer-types-rest.ts'
 import { customerEndpoints } from '../../modules/customers/rest.ts'
 import { eventEndpoints } from '../../modules/events/rest.ts'
 import { exportEndpoints } from '../../modules/exports/rest.ts'
@@ -12,6 +13,7 @@ import type { RouteGroup } from '../../rest/route.ts'
 /** All endpoints, in the order of the API reference. */
 export const endpointGroups: readonly RouteGroup[] = [
   customerEndpoints,
+  customerTypeEndpoints,
   walletEndpoints,
   payoutEndpoints,
   payoutMethodEndpoints,

@@ -41,8 +41,7 @@ function idsOf(parameter: string, { person, company, closed, wallets, payouts, m
 
 const lists: Record<string, (ours: World) => string[]> = {
   '/api/customers': ({ person }) => [person],
-  // These wallets belong to the merchant itself.
-  '/api/wallets': () => [],
+  '/api/wallets': ({ wallets }) => Object.values(wallets),
   '/api/wallets/:customer_id/customer': ({ wallets }) => Object.values(wallets),
   '/api/payouts': ({ payouts }) => Object.values(payouts),
   '/api/payout/methods': ({ methods: { personBank, personCrypto, spareBank } }) => [

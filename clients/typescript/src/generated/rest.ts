@@ -29,6 +29,19 @@ export type Failure = {
       readonly required?: string
     }
   }
+  /** All invalid fields again, as the original provider reports them. */
+  readonly errors?: readonly ({
+    /** Marks an error of a field. */
+    readonly type: 'field'
+    /** The reason, for people. */
+    readonly msg: string
+    /** The wire name of the field. */
+    readonly path: string
+    /** The part of the request with the field. */
+    readonly location: 'body' | 'query' | 'params' | 'headers'
+    /** The value as sent; null if it is absent, long, a list or an object, or may be a secret. */
+    readonly value: string | number | boolean | null
+  })[]
   /** The id of the request, as in `X-Request-Id`. */
   readonly request_id: string
 }
@@ -55,6 +68,76 @@ export type Customer = {
     readonly line_1: string
     /** Flat, floor or building. */
     readonly line_2: string | null
+    /** The city or town. */
+    readonly city: string
+    /** The state or province. */
+    readonly state: string
+    /** The postal code. */
+    readonly postal_code: string | null
+    /** The name of the country. */
+    readonly country: string
+  }
+  /** Names and date of birth; null for a business. */
+  readonly personal_info: {
+    /** The first name. */
+    readonly first_name: string | null
+    /** The middle names. */
+    readonly middle_name: string | null
+    /** The last name. */
+    readonly last_name: string | null
+    /** The date of birth. */
+    readonly birth_date: string | null
+  }
+  /** Financial information from the customer. */
+  readonly financial_info: {
+    /** The purpose of the account. */
+    readonly account_purpose: string | null
+    /** The employment status. */
+    readonly employment_status: string | null
+    /** The expected monthly income, with two decimal places. */
+    readonly expected_monthly_income: string | null
+    /** The current or latest occupation. */
+    readonly most_recent_occupation: string | null
+    /** The source of the funds. */
+    readonly source_of_funds: string | null
+  }
+  /** The business details; absent for an individual. */
+  readonly business_info?: {
+    /** The registered name. */
+    readonly business_name: string | null
+    /** The legal form. */
+    readonly business_type: string | null
+    /** The URL of the website. */
+    readonly business_website: string | null
+  }
+}
+
+/** A person or business that the merchant serves. */
+export type ChangedCustomer = {
+  /** The id of the customer. */
+  readonly id: string
+  /** Whether the customer is an individual or a business. */
+  readonly customer_type: 'individual' | 'business'
+  /** The email address. */
+  readonly email: string
+  /** The phone number in international format, such as `+2348012345678`. */
+  readonly phone: string
+  /** When the customer was registered. */
+  readonly created_at: string
+  /** When the customer last changed. */
+  readonly updated_at: string
+  /** Whether anything can be created or changed for the customer. */
+  readonly status: 'active' | 'closed'
+  /** The residential or registered address. */
+  readonly address: {
+    /** Street and number. */
+    readonly line_1: string
+    /** Flat, floor or building. */
+    readonly line_2: string | null
+    /** Street and number. */
+    readonly street1: string
+    /** Flat, floor or building. */
+    readonly street2: string | null
     /** The city or town. */
     readonly city: string
     /** The state or province. */
@@ -135,37 +218,6 @@ export type CreatedWallet = {
 }
 
 /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
-export type ListedWallet = {
-  /** The id of the wallet. */
-  readonly id: string
-  /** The type of the wallet's asset. */
-  readonly asset_type: 'FIAT' | 'STABLECOIN'
-  /** The code of the wallet's asset, such as `USDC`. */
-  readonly currency: string
-  /** The current balance. */
-  readonly balance: string
-  /** The name that the owner gave the wallet. */
-  readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
-  /** When the wallet was opened. */
-  readonly created_at: string
-  /** When the wallet last changed. Balance changes do not count. */
-  readonly updated_at: string
-  /** The customer that owns the wallet; null if the merchant owns it. */
-  readonly customer_id: string | null
-  /** The oldest deposit address; null for fiat. */
-  readonly addresses: {
-    /** The deposit address as written on its network. */
-    readonly address: string
-    /** The network of the address. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
-    /** When the address was assigned to the wallet. */
-    readonly created_at: string
-  } | null
-}
-
-/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
 export type Wallet = {
   /** The id of the wallet. */
   readonly id: string
@@ -196,6 +248,37 @@ export type Wallet = {
     /** When the address was assigned to the wallet. */
     readonly created_at: string
   })[]
+}
+
+/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
+export type ListedWallet = {
+  /** The id of the wallet. */
+  readonly id: string
+  /** The type of the wallet's asset. */
+  readonly asset_type: 'FIAT' | 'STABLECOIN'
+  /** The code of the wallet's asset, such as `USDC`. */
+  readonly currency: string
+  /** The current balance. */
+  readonly balance: string
+  /** The name that the owner gave the wallet. */
+  readonly description: string
+  /** Whether the wallet can be used. */
+  readonly status: 'active'
+  /** When the wallet was opened. */
+  readonly created_at: string
+  /** When the wallet last changed. Balance changes do not count. */
+  readonly updated_at: string
+  /** The customer that owns the wallet; null if the merchant owns it. */
+  readonly customer_id: string | null
+  /** The oldest deposit address; null for fiat. */
+  readonly addresses: {
+    /** The deposit address as written on its network. */
+    readonly address: string
+    /** The network of the address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
+    /** When the address was assigned to the wallet. */
+    readonly created_at: string
+  } | null
 }
 
 /** A withdrawal from a stablecoin wallet to a bank account. */
@@ -1561,10 +1644,12 @@ export type Gets = {
       readonly data: Customer
     }
   }
-  /** List the merchant’s wallets */
+  /** List wallets */
   readonly '/api/wallets': {
     readonly request: {
       readonly query?: {
+        /** Only the wallets of this customer, or with `null` only the merchant’s own. An unknown customer has none. */
+        readonly customer_id?: string | 'null' | ''
         /** Only wallets in this status, such as `active`. */
         readonly status?: string
         /** Only wallets for this type of asset: `FIAT` or `STABLECOIN`. */
@@ -1581,7 +1666,7 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       /** The wallets of the page. */
-      readonly data: readonly ListedWallet[]
+      readonly data: readonly Wallet[]
       /** The position of the page in the list. */
       readonly pagination: {
         /** The number of rows in the whole list. */
@@ -1858,6 +1943,132 @@ export type Gets = {
 
 /** The endpoints by POST. */
 export type Posts = {
+  /** Register an individual */
+  readonly '/api/individual-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Register a business */
+  readonly '/api/business-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Open a wallet */
   readonly '/api/wallets': {
     readonly request: {
@@ -2110,6 +2321,140 @@ export type Posts = {
 
 /** The endpoints by PUT. */
 export type Puts = {
+  /** Change an individual */
+  readonly '/api/individual-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name?: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name?: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Change a business */
+  readonly '/api/business-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name?: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Change a bank account */
   readonly '/api/payout/methods/banks/{payout_method_id}': {
     readonly request: {
