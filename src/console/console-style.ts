@@ -106,6 +106,7 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 td .action { min-width: 9rem }
 td .action[open] { min-width: min(20rem, 100%) }
 .action small.invalid { color: var(--bad); font-weight: 600 }
+.action small.invalid::first-letter { text-transform: uppercase }
 .action small.current { color: var(--ink); font-variant-numeric: tabular-nums }
 [aria-invalid=true] { border-color: var(--bad); border-width: 2px }
 .notice, .secret { margin: 0 0 1rem }
