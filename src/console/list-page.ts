@@ -87,8 +87,8 @@ ${items.length === 0 ? empty : html`${summary}${itemsTable(spec, request, { item
 }
 
 /** Renders items as the list does, for the pages of their owners. */
-export function itemsTable<Item extends ListedItem>(
-  { title, columns }: Pick<ConsoleList<never, Item>, 'title' | 'columns'>,
+export function itemsTable<Item>(
+  { title, columns }: { readonly title: string; readonly columns: readonly ListColumn<Item>[] },
   { urlFor, service }: Pick<PageRequest, 'urlFor' | 'service'>,
   { items, names }: { items: readonly Item[]; names: OwnerNames },
 ): Html {
