@@ -19,16 +19,14 @@ import type { PayoutStatistics, StatisticsChange } from './payout-statistics.ts'
 
 const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'] as const
 
-type StatisticsColumn = keyof PayoutStatistics
-const statisticsColumns = Object.keys(tables.payoutStatistics) as StatisticsColumn[]
+const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
+const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
 /** The numbers of rows that one statement adds: most of a seal fits into one, and five statements add the rest. */
 const statementSizes = [16, 4, 1] as const
 
 const additions = statementSizes.map((size) => {
-  const names = Array.from({ length: size }, (_, row) =>
-    statisticsColumns.map((column) => (column === 'merchantId' ? column : `${column}${row}`)),
-  )
+  const names = Array.from({ length: size }, (_, row) => changeColumns.map((column) => `${column}${row}`))
   return { size, names, add: addRows(names) }
 })
 
@@ -43,8 +41,7 @@ export async function addToStatistics(
       const params: RowParams = { merchantId }
       for (const [row, rowNames] of names.entries()) {
         const change = changes[first + row] as StatisticsChange
-        for (const [place, column] of statisticsColumns.entries())
-          if (column !== 'merchantId') params[rowNames[place] as string] = change[column]
+        for (const [place, column] of changeColumns.entries()) params[rowNames[place] as string] = change[column]
       }
       await add(tx, params)
     }
@@ -58,12 +55,12 @@ function addRows(names: readonly (readonly string[])[]) {
   return statement((p: Params<RowParams>) =>
     insertInto('payoutStatistics')
       .values(
-        names.map(
-          (rowNames) =>
-            Object.fromEntries(
-              statisticsColumns.map((column, place) => [column, p[rowNames[place] as string]]),
-            ) as PayoutStatistics,
-        ),
+        names.map((rowNames) => {
+          const change = Object.fromEntries(
+            changeColumns.map((column, place) => [column, p[rowNames[place] as string]]),
+          )
+          return { merchantId: p.merchantId, ...change } as PayoutStatistics
+        }),
       )
       .onConflict((conflict) =>
         conflict.columns(key).doUpdateSet({
