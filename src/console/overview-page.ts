@@ -27,6 +27,9 @@ const hourSeconds = 3_600
 const sealingLimitSeconds = 60
 const maxShown = 5
 
+/** Bounds the cost of the page, which hardly any installation reaches. */
+const maxCountedPayouts = 1_000
+
 export const overviewPage: ConsolePage = {
   path: '/',
   render: async (request) => {
@@ -60,7 +63,7 @@ const tileMarks: Readonly<Record<OverviewTile['kind'], Html>> = {
 }
 
 async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise<OverviewTile[]> {
-  const { processing, rateAges, unsealed } = await measureDatabase(service, [])
+  const { processing, rateAges, unsealed } = await measureDatabase(service, [], { maxPayouts: maxCountedPayouts })
   const all = await listRails(service, rails)
   const paused = all.filter(({ pausedAt }) => pausedAt !== null)
   const unconfigured = all.filter(({ isConfigured, open }) => !isConfigured && open.length > 0)
@@ -68,7 +71,7 @@ async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise
     await attentionTile(service),
     {
       kind: processing.oldestSeconds > 24 * hourSeconds && processing.payouts > 0 ? 'warn' : 'good',
-      text: `${pluralize(processing.payouts, 'payout')} processing`,
+      text: `${pluralize(processing.payouts, 'payout')}${processing.payouts === maxCountedPayouts ? ' or more' : ''} processing`,
       detail: processing.payouts > 0 ? `the oldest for ${formatDuration(processing.oldestSeconds)}` : 'all payouts',
       href: '/payouts?status=PROCESSING',
     },
