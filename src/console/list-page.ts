@@ -51,7 +51,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
 }
 
 /** More rows are for the exports, which are verified against the ledger. */
-export const maxFileRows = 10_000
+const maxFileRows = 10_000
 
 /**
  * A page that lists the items of all merchants, or of one, newest first. The filters are in its address, so that it can be
