@@ -58,12 +58,15 @@ export function lineChart(chart: DailyChart): Html {
   const x = scalePoint(days, [plot.left, plot.right]).padding(0.3)
   const y = valueScale(Math.max(...series.flatMap(({ values }) => values)))
   const lines = series.map(({ style, values }) => {
-    const path = line<number>(
-      (_, place) => rounded(x(days[place] ?? '') ?? 0),
-      (value) => rounded(y(value)),
-    )(values)
     const last = values.length - 1
-    return html`<path class="line ${style}" d="${path ?? ''}" fill="none" stroke-width="2" stroke-linejoin="round"${dashes[style]}/><circle class="fill ${style}" cx="${rounded(x(days[last] ?? '') ?? 0)}" cy="${rounded(y(values[last] ?? 0))}" r="3"/>\n`
+    const part = (from: number, to: number) =>
+      line<number>(
+        (_, place) => rounded(x(days[from + place] ?? '') ?? 0),
+        (value) => rounded(y(value)),
+      )(values.slice(from, to + 1)) ?? ''
+    const attributes = html`fill="none" stroke-width="2" stroke-linejoin="round"${dashes[style]}`
+    // The last day is not over, so its part of the line is pale.
+    return html`<path class="line ${style}" d="${part(0, last - 1)}" ${attributes}/><path class="line ${style} unfinished" d="${part(last - 1, last)}" ${attributes}/><circle class="fill ${style}" cx="${rounded(x(days[last] ?? '') ?? 0)}" cy="${rounded(y(values[last] ?? 0))}" r="3"/>\n`
   })
   return chartFigure(chart, html`${axes(chart, y, (day) => x(day) ?? 0)}${lines}`)
 }
@@ -106,7 +109,8 @@ function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x:
       html`<path class="grid" d="M${plot.left} ${rounded(y(value))}H${plot.right}"/><text x="${plot.left - 6}" y="${rounded(y(value) + 3.5)}" text-anchor="end">${format(value)}</text>`,
   )}${labelled.map(
     (day) =>
-      html`<text x="${rounded(Math.min(x(day), plot.right - 14))}" y="${height - 7}" text-anchor="middle">${shortDay(day)}</text>`,
+      // A label in the middle of the last day would not fit on a phone, whose letters are larger.
+      html`<text x="${day === days.at(-1) ? plot.right : rounded(x(day))}" y="${height - 7}" text-anchor="${day === days.at(-1) ? 'end' : 'middle'}">${shortDay(day)}</text>`,
   )}</g>\n`
 }
 

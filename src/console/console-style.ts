@@ -32,6 +32,7 @@ main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
 main:focus { outline: none }
 h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }
 h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
+h2 small { font-size: .86rem; font-weight: 400 }
 .faint, .empty { color: var(--faint) }
 .money { font-variant-numeric: tabular-nums; white-space: nowrap }
 table { width: 100%; border-collapse: collapse; margin: .5rem 0 }
@@ -56,6 +57,15 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .tiles li.warn { border-left-color: var(--warn) } .tiles li.bad { border-left-color: var(--bad) }
 .tiles strong { display: block; font-size: 1rem }
 .tiles p { margin: .15rem 0 0; color: var(--faint) }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); margin: .6rem 0 1rem; padding: 0; border: 1px solid var(--line); border-radius: 8px; list-style: none; overflow: hidden }
+.cards li { position: relative; padding: .8rem 1rem; box-shadow: -1px -1px 0 var(--line) }
+.cards li:hover { background: var(--panel) }
+.cards a { color: var(--faint); font-size: .86rem }
+.cards a::after { content: ''; position: absolute; inset: 0 }
+.cards strong { display: block; margin: .1rem 0; font-size: 1.45rem; font-weight: 650; letter-spacing: -.02em; font-variant-numeric: tabular-nums }
+.cards p { margin: 0; font-size: .86rem; color: var(--faint) }
+.halves { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 0 2.5rem }
+.halves > section { min-width: 0 }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin: 1rem 0 }
 .chart { margin: 0; min-width: 0 }
 .chart figcaption { flex-wrap: wrap; gap: .2rem 1rem; padding: .35rem .9rem }
@@ -71,6 +81,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .fill.accent { fill: var(--accent) } .fill.busy { fill: var(--warn) }
 .line.accent { stroke: var(--accent) } .line.busy, .line.warn { stroke: var(--warn) }
 .line.good { stroke: var(--good) } .line.bad { stroke: var(--bad) }
+.line.unfinished { opacity: .4 }
 .gap { stroke: var(--paper) } .gap-fill { fill: var(--paper) }
 .part { padding-left: .9rem }
 .start { padding: .9rem 1.1rem; margin: .8rem 0; border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
@@ -126,6 +137,15 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)) }
   .filters label, .filters button { width: 100%; min-width: 0 }
   .chart text { font-size: 15px }
+  .tiles, .cards { grid-template-columns: repeat(2, minmax(0, 1fr)) }
+  .tiles { gap: .5rem }
+  .tiles li, .cards li { padding: .55rem .7rem }
+  .cards strong { font-size: 1.15rem }
+  .compact tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .3rem .6rem }
+  .compact td { display: block }
+  .compact td:first-child { grid-column: 1 / -1 }
+  .compact td:first-child::before { display: none }
+  .compact td::before { display: block }
   .part { padding-left: 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
 }

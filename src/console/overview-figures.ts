@@ -1,31 +1,29 @@
-import { formatAmount, oneUnit } from '../core/money/amount.ts'
 import { merchantsAfter } from '../modules/merchants/repository.ts'
-import { estimateQuantile } from '../modules/payout-statistics/duration-buckets.ts'
 import type { StatisticsSum } from '../modules/payout-statistics/read-statistics.ts'
 import { countUncountedEvents, readStatistics } from '../modules/payout-statistics/read-statistics.ts'
-import type { PayoutStatus } from '../modules/payouts/payout.ts'
-import { payoutAssetCodes } from '../modules/payouts/payout.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import type { ChartStyle } from './charts.ts'
-import { compactNumber, lineChart, stackedBarChart } from './charts.ts'
-import { emptyValue, numberColumn, table } from './components.ts'
+import { numberColumn, table } from './components.ts'
 import type { PageRequest } from './console-page.ts'
-import { formatDuration, pluralize } from './phrases.ts'
+import { outcomeChart, volumeChart } from './overview-charts.ts'
+import { assetsOf, figuresOf, grouped, moneyText, successText, timeText } from './payout-figures.ts'
+import { pluralize } from './phrases.ts'
 
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** Shows today and the last 30 days from the payout statistics. */
+/** Shows today and the last 30 days from the payout statistics, with the change from the 30 days before. */
 export async function overviewFigures(request: PageRequest): Promise<Html> {
   const { service } = request
   const now = service.wallClock()
   const days = Array.from({ length: shownDays }, (_, place) => dayOf(now - (shownDays - 1 - place) * dayMs))
-  const today = days.at(-1) ?? ''
-  const sums = (await readStatistics(service, days[0] ?? today)).filter(({ day }) => day <= today)
+  const [first = '', today = ''] = [days[0], days.at(-1)]
+  const all = await readStatistics(service, dayOf(now - (2 * shownDays - 1) * dayMs))
+  const sums = all.filter(({ day }) => first <= day && day <= today)
   const uncounted = await countUncountedEvents(service)
   if (sums.length === 0) return uncounted > 0 ? uncountedNotice(uncounted) : emptyState(request)
-  return html`<div class="charts">
+  const before = all.filter(({ day }) => day < first)
+  return html`${figureCards(request, { sums, before, today })}<div class="charts">
 ${outcomeChart(request, sums, days)}${volumeChart(request, sums, days)}</div>
 ${corridorTable(request, sums, today)}
 <p class="faint">Amounts are in the stablecoin that was paid from, of payouts created in the period. Success is the share of completed payouts among the completed and failed ones.
@@ -35,6 +33,51 @@ A time is at most 19 % off. ${uncounted === 0 ? 'Every event is counted.' : `${p
 
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
+}
+
+type Periods = {
+  readonly sums: readonly StatisticsSum[]
+  /** The statistics of the period before. */
+  readonly before: readonly StatisticsSum[]
+  readonly today: string
+}
+
+/** The figures that an operator reads first, each with a link to its payouts. */
+function figureCards({ urlFor }: PageRequest, { sums, before, today }: Periods): Html {
+  const ofToday = sums.filter(({ day }) => day === today)
+  const volumes = assetsOf(sums).map((asset) => {
+    const ofAsset = (some: readonly StatisticsSum[]) =>
+      figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
+    const change = changeText(Number(ofAsset(sums)), Number(ofAsset(before)))
+    const detail = html`${moneyText(ofAsset(ofToday))} today${change}`
+    return figureCard(urlFor('/payouts', { asset }), `${asset} volume`, { value: moneyText(ofAsset(sums)), detail })
+  })
+  const [figures, figuresBefore] = [figuresOf(sums), figuresOf(before)]
+  return html`<h2>The last 30 days <small class="faint">compared with the 30 days before</small></h2>
+<ul class="cards">
+${volumes}${figureCard(urlFor('/payouts'), 'Payouts', {
+  value: html`${grouped(figures.created)}`,
+  detail: html`${grouped(figuresOf(ofToday).created)} today${changeText(figures.created, figuresBefore.created)}`,
+})}${figureCard(urlFor('/payouts', { status: 'FAILED' }), 'Success rate', {
+  value: successText(figures),
+  detail: html`${grouped(figures.failed)} failed, ${grouped(figures.returned)} returned`,
+})}${figureCard(urlFor('/payouts', { status: 'COMPLETED' }), 'Median time', {
+  value: timeText(figures, 0.5),
+  detail: html`95 % within ${timeText(figures, 0.95)}`,
+})}</ul>
+`
+}
+
+function figureCard(href: string, name: string, { value, detail }: { value: Html; detail: Html }): Html {
+  return html`<li><a href="${href}">${name}</a><strong>${value}</strong><p>${detail}</p></li>\n`
+}
+
+/** The change from the period before, if that had any payouts. */
+function changeText(value: number, valueBefore: number): Html {
+  if (valueBefore === 0) return html``
+  const percent = Math.round((100 * (value - valueBefore)) / valueBefore)
+  const sign = percent < 0 ? '−' : '+'
+  return html` · ${sign}${grouped(Math.abs(percent))} %`
 }
 
 function uncountedNotice(uncounted: number): Html {
@@ -49,33 +92,6 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
   }
   return html`<section class="start"><h2>No payouts in the last 30 days</h2><p>For the first payout, <a href="${urlFor('/prices')}">set a rate</a>, fund a wallet
 (<code>npm run -s cli -- deposit &lt;wallet id&gt; &lt;amount&gt;</code>), and pay with a merchant’s API key. The figures appear here within a minute.</p></section>\n`
-}
-
-type Figures = {
-  readonly created: number
-  readonly volume: bigint
-  readonly fees: bigint
-  readonly completed: number
-  readonly failed: number
-  readonly durations: ReadonlyMap<number, number>
-}
-
-function figuresOf(sums: readonly StatisticsSum[]): Figures {
-  const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
-  const count = (some: readonly StatisticsSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
-  const created = ofStatus('PROCESSING')
-  const completed = ofStatus('COMPLETED')
-  const durations = new Map<number, number>()
-  for (const { durationBucket, payoutCount } of completed)
-    durations.set(durationBucket, (durations.get(durationBucket) ?? 0) + payoutCount)
-  return {
-    created: count(created),
-    volume: created.reduce((total, { amount }) => total + amount, 0n),
-    fees: created.reduce((total, { fee }) => total + fee, 0n),
-    completed: count(completed),
-    failed: count(ofStatus('FAILED')),
-    durations,
-  }
 }
 
 /** A row for each stablecoin, and below it one for each currency that it was paid out in. */
@@ -110,7 +126,7 @@ function corridorTable({ urlFor }: PageRequest, sums: readonly StatisticsSum[], 
     ].map(numberColumn),
   ]
   return html`<h2>Payouts today and in the last 30 days</h2>
-${table('Payouts by currency', columns, rows, '')}`
+<div class="compact">${table('Payouts by currency', columns, rows, '')}</div>`
 }
 
 function figureCells(name: Html, sums: readonly StatisticsSum[], today: string): readonly Html[] {
@@ -126,90 +142,4 @@ function figureCells(name: Html, sums: readonly StatisticsSum[], today: string):
     timeText(all, 0.95),
     moneyText(all.fees),
   ]
-}
-
-function successText({ completed, failed }: Figures): Html {
-  if (completed + failed === 0) return emptyValue
-  return html`${((100 * completed) / (completed + failed)).toFixed(1)} %`
-}
-
-function timeText({ durations }: Figures, share: number): Html {
-  const durationMs = estimateQuantile(durations, share)
-  return durationMs === null
-    ? emptyValue
-    : html`${durationMs <= 1_000 ? '< 1 second' : formatDuration(durationMs / 1_000)}`
-}
-
-function moneyText(amount: bigint): Html {
-  const [whole = '', places = ''] = formatAmount(amount).split('.')
-  return html`<span class="money">${grouped(BigInt(whole))}.${places.slice(0, 2)}</span>`
-}
-
-function grouped(count: number | bigint): string {
-  return count.toLocaleString('en-US')
-}
-
-function assetsOf(sums: readonly StatisticsSum[]): readonly string[] {
-  return payoutAssetCodes.filter((asset) => sums.some(({ assetCode }) => assetCode === asset))
-}
-
-const outcomes = [
-  ['COMPLETED', 'Completed', 'good'],
-  ['FAILED', 'Failed', 'bad'],
-  ['RETURNED', 'Returned', 'warn'],
-] as const
-
-function outcomeChart({ urlFor }: PageRequest, sums: readonly StatisticsSum[], days: readonly string[]): Html {
-  const series = outcomes.map(([status, name, style]) => ({
-    ...{ name, style, href: urlFor('/payouts', { status }) },
-    values: valuesByDay(
-      days,
-      sums.filter((sum) => sum.status === status),
-      ({ payoutCount }) => payoutCount,
-    ),
-  }))
-  const totals = series.map(
-    ({ name, values }) => `${grouped(values.reduce((one, other) => one + other, 0))} ${name.toLowerCase()}`,
-  )
-  return stackedBarChart({
-    id: 'outcomes',
-    title: 'Payouts by outcome',
-    description: `Payouts of each of the last 30 days by the outcome that they reached on it: ${totals.join(', ')}.`,
-    days,
-    series,
-    format: compactNumber,
-  })
-}
-
-const assetStyles: readonly ChartStyle[] = ['accent', 'busy', 'good', 'warn']
-
-function volumeChart({ urlFor }: PageRequest, sums: readonly StatisticsSum[], days: readonly string[]): Html {
-  const created = sums.filter(({ status }) => status === 'PROCESSING')
-  const series = assetsOf(sums).map((asset, place) => ({
-    ...{ name: asset, style: assetStyles[place] ?? 'accent', href: urlFor('/payouts', { asset }) },
-    values: valuesByDay(
-      days,
-      created.filter(({ assetCode }) => assetCode === asset),
-      ({ amount }) => Number(amount / (oneUnit / 100n)) / 100,
-    ),
-  }))
-  const latest = series.map(({ name, values }) => `${compactNumber(values.at(-1) ?? 0)} ${name}`)
-  return lineChart({
-    id: 'volume',
-    title: 'Volume',
-    description: `The amount of the payouts created on each of the last 30 days, by stablecoin. Today: ${latest.join(', ')}.`,
-    days,
-    series,
-    format: compactNumber,
-  })
-}
-
-function valuesByDay(
-  days: readonly string[],
-  sums: readonly StatisticsSum[],
-  measure: (sum: StatisticsSum) => number,
-): readonly number[] {
-  const values = new Map<string, number>()
-  for (const sum of sums) values.set(sum.day, (values.get(sum.day) ?? 0) + measure(sum))
-  return days.map((day) => values.get(day) ?? 0)
 }

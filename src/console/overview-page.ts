@@ -27,6 +27,9 @@ const hourSeconds = 3_600
 const sealingLimitSeconds = 60
 const maxShown = 5
 
+/** Bounds the cost of the page, which hardly any installation reaches. */
+const maxCountedPayouts = 1_000
+
 export const overviewPage: ConsolePage = {
   path: '/',
   render: async (request) => {
@@ -44,9 +47,10 @@ export const overviewPage: ConsolePage = {
 ${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
 ${figures}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
-<h2>Rails</h2>
-${railHealth}<h2>Webhook endpoints that fail</h2>
-${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
+<div class="halves"><section><h2>Rails</h2>
+${railHealth}</section>
+<section><h2>Webhook endpoints that fail</h2>
+${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}</section></div>`,
     }
   },
 }
@@ -59,7 +63,7 @@ const tileMarks: Readonly<Record<OverviewTile['kind'], Html>> = {
 }
 
 async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise<OverviewTile[]> {
-  const { processing, rateAges, unsealed } = await measureDatabase(service, [])
+  const { processing, rateAges, unsealed } = await measureDatabase(service, [], { maxPayouts: maxCountedPayouts })
   const all = await listRails(service, rails)
   const paused = all.filter(({ pausedAt }) => pausedAt !== null)
   const unconfigured = all.filter(({ isConfigured, open }) => !isConfigured && open.length > 0)
@@ -67,7 +71,7 @@ async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise
     await attentionTile(service),
     {
       kind: processing.oldestSeconds > 24 * hourSeconds && processing.payouts > 0 ? 'warn' : 'good',
-      text: `${pluralize(processing.payouts, 'payout')} processing`,
+      text: `${pluralize(processing.payouts, 'payout')}${processing.payouts === maxCountedPayouts ? ' or more' : ''} processing`,
       detail: processing.payouts > 0 ? `the oldest for ${formatDuration(processing.oldestSeconds)}` : 'all payouts',
       href: '/payouts?status=PROCESSING',
     },

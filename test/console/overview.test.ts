@@ -27,7 +27,10 @@ async function startPaidApp(engine: (typeof everyEngine)[number]) {
   await settlePayout(app.context(), { payoutId: failed, status: 'FAILED', override: true })
   nowMs = startMs + dayMs
   await pay('10')
-  return app
+  const setTime = (ms: number): void => {
+    nowMs = ms
+  }
+  return { ...app, setTime }
 }
 
 async function overviewOf(app: App): Promise<string> {
@@ -46,7 +49,37 @@ function rowsOf(text: string): string[][] {
   )
 }
 
+/** The name, value and detail of each card. */
+function cardsOf(text: string): string[][] {
+  const [, list = ''] = /<ul class="cards">([\s\S]*?)<\/ul>/.exec(text) ?? []
+  return [...list.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, card]) =>
+    [...String(card).matchAll(/<(a|strong|p)\b[^>]*>([\s\S]*?)<\/\1>/g)].map(([, , part]) =>
+      String(part).replace(/<[^>]*>/g, ''),
+    ),
+  )
+}
+
 describe.each(everyEngine)('the overview on %s', (engine) => {
+  test('begins with the figures of the last 30 days and their change from the 30 days before', async () => {
+    const app = await startPaidApp(engine)
+    await sealAll(app.service)
+    expect(cardsOf(await overviewOf(app))).toEqual([
+      ['USDC volume', '3,244.50', '10.00 today'],
+      ['Payouts', '3', '1 today'],
+      ['Success rate', '50.0 %', '1 failed, 0 returned'],
+      ['Median time', '53 seconds', '95 % within 53 seconds'],
+    ])
+
+    app.setTime(startMs + 30 * dayMs)
+    // The first day is now in the period before.
+    expect(cardsOf(await overviewOf(app))).toEqual([
+      ['USDC volume', '10.00', '0.00 today · −100 %'],
+      ['Payouts', '1', '0 today · −50 %'],
+      ['Success rate', '–', '0 failed, 0 returned'],
+      ['Median time', '–', '95 % within –'],
+    ])
+  })
+
   test('shows today and the last 30 days by currency and corridor, with links to the payouts', async () => {
     const app = await startPaidApp(engine)
     await sealAll(app.service)

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { auditChain } from '../../src/modules/audit/audit.ts'
+import { findWrongStatistics } from '../../src/modules/audit/find-wrong-statistics.ts'
+import { countUncountedEvents } from '../../src/modules/payout-statistics/read-statistics.ts'
 import { createService } from '../../src/operations/context.ts'
 import { processesOf } from '../support/processes.ts'
 import { newPayoutLog, startPaying } from './clients.ts'
@@ -16,8 +18,8 @@ export type Watched = {
 }
 
 /**
- * Runs services that pay, seal and are killed for a number of rounds, and compares history with its seals throughout;
- * they must always match.
+ * Runs services that pay, seal and are killed for a number of rounds, and compares history with its seals and its
+ * payout statistics throughout; they must always match.
  *
  * @param services number of services that share the database, each with `workers` processes
  */
@@ -38,6 +40,9 @@ export async function watchHistory(
     audits++
     ;[seals, unsealed] = [chain.seals, chain.unsealed]
     faults.push(...findings.flatMap(({ examples }) => examples))
+    // Seals add their events to the payout statistics, so a kill must not leave one without the other.
+    const wrong = await db.snapshot(findWrongStatistics)
+    faults.push(...wrong.map(({ id }) => `wrong payout statistics: ${id}`))
   }
   const looking = (async () => {
     while (!isOver && faults.length === 0) {
@@ -72,6 +77,8 @@ export async function watchHistory(
   await looking
   await look()
   if (unsealed > 0) faults.push(`${unsealed} events were not sealed within a minute`)
+  const uncounted = await countUncountedEvents(service)
+  if (uncounted > 0) faults.push(`${uncounted} sealed events are not in the payout statistics`)
   for (const server of servers) await server.kill('SIGTERM')
   await db.close()
   return { audits, kills, payouts: log.acknowledged.size, seals, faults }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Params } from '../../database/query.ts'
+import type { Params, Tx } from '../../database/query.ts'
 import {
   acrossMerchants,
   deleteFrom,
@@ -15,24 +15,64 @@ import {
 } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import { tables } from '../../database/tables.ts'
-import type { PayoutStatistics } from './payout-statistics.ts'
+import type { PayoutStatistics, StatisticsChange } from './payout-statistics.ts'
 
 const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'] as const
 
-/** Adds to a row of the statistics, which may not exist yet. */
-export const addToStatistics = statement((p: Params<PayoutStatistics>) =>
-  insertInto('payoutStatistics')
-    .values(pickParams(p, Object.keys(tables.payoutStatistics) as (keyof PayoutStatistics)[]))
-    .onConflict((conflict) =>
-      conflict.columns(key).doUpdateSet({
-        payoutCount: sql<number>`payout_statistics.payout_count + excluded.payout_count`,
-        amountUnits: sql<bigint>`payout_statistics.amount_units + excluded.amount_units`,
-        amountRest: sql<bigint>`payout_statistics.amount_rest + excluded.amount_rest`,
-        feeUnits: sql<bigint>`payout_statistics.fee_units + excluded.fee_units`,
-        feeRest: sql<bigint>`payout_statistics.fee_rest + excluded.fee_rest`,
-      }),
-    ),
-)
+const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
+const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
+
+/** The numbers of rows that one statement adds: most of a seal fits into one, and five statements add the rest. */
+const statementSizes = [16, 4, 1] as const
+
+const additions = statementSizes.map((size) => {
+  const names = Array.from({ length: size }, (_, row) => changeColumns.map((column) => `${column}${row}`))
+  return { size, names, add: addRows(names) }
+})
+
+/** Adds to rows of the statistics, which may not exist yet, with few statements. No two changes are to the same row. */
+export async function addToStatistics(
+  tx: Tx,
+  { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
+): Promise<void> {
+  let first = 0
+  for (const { size, names, add } of additions) {
+    for (; changes.length - first >= size; first += size) {
+      const params: RowParams = { merchantId }
+      for (const [row, rowNames] of names.entries()) {
+        const change = changes[first + row] as StatisticsChange
+        for (const [place, column] of changeColumns.entries()) params[rowNames[place] as string] = change[column]
+      }
+      await add(tx, params)
+    }
+  }
+}
+
+type RowParams = { merchantId: string; [name: string]: unknown }
+
+/** Builds the statement for some rows; `names` has those of the parameters of each. */
+function addRows(names: readonly (readonly string[])[]) {
+  return statement((p: Params<RowParams>) =>
+    insertInto('payoutStatistics')
+      .values(
+        names.map((rowNames) => {
+          const change = Object.fromEntries(
+            changeColumns.map((column, place) => [column, p[rowNames[place] as string]]),
+          )
+          return { merchantId: p.merchantId, ...change } as PayoutStatistics
+        }),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(key).doUpdateSet({
+          payoutCount: sql<number>`payout_statistics.payout_count + excluded.payout_count`,
+          amountUnits: sql<bigint>`payout_statistics.amount_units + excluded.amount_units`,
+          amountRest: sql<bigint>`payout_statistics.amount_rest + excluded.amount_rest`,
+          feeUnits: sql<bigint>`payout_statistics.fee_units + excluded.fee_units`,
+          feeRest: sql<bigint>`payout_statistics.fee_rest + excluded.fee_rest`,
+        }),
+      ),
+  )
+}
 
 type EventRange = { merchantId: string; after: number; through: number }
 

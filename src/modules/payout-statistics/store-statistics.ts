@@ -23,7 +23,7 @@ export async function addStatistics(
 ): Promise<boolean> {
   const isFirst = after === 0 && (await insertCursor(tx, { merchantId, through })) !== null
   if (!isFirst && (await advanceCursor(tx, { merchantId, after, through })) === null) return false
-  for (const change of changes) await addToStatistics(tx, { merchantId, ...change })
+  await addToStatistics(tx, { merchantId, changes })
   return true
 }
 

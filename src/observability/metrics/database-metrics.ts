@@ -4,7 +4,7 @@ import { iterateMerchantIds } from '../../modules/merchants/list-merchants.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../modules/payouts/payout.ts'
 import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
-import { processingPayouts, unknownOrderCount } from './repository.ts'
+import { oldestProcessingPayouts, processingPayouts, unknownOrderCount } from './repository.ts'
 
 /** Counting stops at these numbers, to limit the cost of a scrape. */
 const maxCountedPayouts = 100_000
@@ -23,10 +23,15 @@ export type DatabaseMetrics = {
  * Measures the database with queries that each read a limited part of an index. The console uses this function as well,
  * so this file must not import prom-client.
  *
+ * @param maxPayouts counting payouts in progress stops here
  * @throws the database's error if it is unavailable
  */
-export async function measureDatabase(service: Service, rails: readonly string[]): Promise<DatabaseMetrics> {
-  const processing = await measureProcessing(service)
+export async function measureDatabase(
+  service: Service,
+  rails: readonly string[],
+  { maxPayouts = maxCountedPayouts }: { readonly maxPayouts?: number } = {},
+): Promise<DatabaseMetrics> {
+  const processing = await measureProcessing(service, maxPayouts)
   const unsealed = await measureUnsealed(service)
   const unknown = new Map<string, number>()
   for (const rail of rails) {
@@ -36,16 +41,21 @@ export async function measureDatabase(service: Service, rails: readonly string[]
   return { processing, unsealed, unknown, rateAges: await measureRates(service) }
 }
 
-async function measureProcessing({ db, wallClock }: Service): Promise<DatabaseMetrics['processing']> {
+async function measureProcessing(
+  { db, wallClock }: Service,
+  maxPayouts: number,
+): Promise<DatabaseMetrics['processing']> {
   let payouts = 0
   let oldestAt: number = wallClock()
   for await (const merchantIds of iterateMerchantIds(db)) {
-    const rows = await processingPayouts(db, { merchantIds, limit: maxCountedPayouts - payouts })
-    for (const { rowCount, oldestAt: at } of rows) {
-      payouts += Number(rowCount)
-      if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
+    const limit = maxPayouts - payouts
+    if (limit > 0) payouts += Number((await processingPayouts(db, { merchantIds, limit }))[0]?.rowCount ?? 0)
+    for (const assetCode of payoutAssetCodes) {
+      for (const recipientCurrency of recipientCurrencies) {
+        const rows = await oldestProcessingPayouts(db, { merchantIds, assetCode, recipientCurrency })
+        for (const { oldestAt: at } of rows) if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
+      }
     }
-    if (payouts >= maxCountedPayouts) break
   }
   return { payouts, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
 }

@@ -2,37 +2,43 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/**
- * Counts each merchant's PROCESSING payouts, up to `limit` in total, and returns the time of the oldest. Operators use
- * this query, which reads the index `payouts_by_values` and one payout per merchant.
- */
+/** Counts the PROCESSING payouts of some merchants, up to `limit`. Reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>
       eb
-        .selectFrom(
+        .selectFrom('payouts')
+        .select('merchantId')
+        .where('merchantId', 'in', listParam(p.merchantIds))
+        .where('status', '=', sql.lit('PROCESSING'))
+        .limit(p.limit)
+        .as('processing'),
+    ).select(sql<number>`count(*)`.as('rowCount')),
+  ),
+)
+
+/**
+ * Returns when the oldest PROCESSING payout of each merchant in a corridor was created. Reads one row for each, because
+ * the index `payouts_by_values` has them in order.
+ */
+export const oldestProcessingPayouts = query(
+  (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
+    acrossMerchants(
+      selectFrom('merchants')
+        .select((eb) =>
           eb
             .selectFrom('payouts')
-            .select(['merchantId', 'sequence'])
-            .where('merchantId', 'in', listParam(p.merchantIds))
+            .select('createdAt')
+            .whereRef('payouts.merchantId', '=', 'merchants.id')
             .where('status', '=', sql.lit('PROCESSING'))
-            .limit(p.limit)
-            .as('processing'),
+            .where('assetCode', '=', p.assetCode)
+            .where('recipientCurrency', '=', p.recipientCurrency)
+            .orderBy('sequence')
+            .limit(sql.lit(1))
+            .as('oldestAt'),
         )
-        .select(['merchantId', sql<number>`count(*)`.as('rowCount'), sql<number>`min(sequence)`.as('oldest')])
-        .groupBy('merchantId')
-        .as('merchants'),
-    )
-      .select('merchants.rowCount')
-      .select((eb) =>
-        eb
-          .selectFrom('payouts')
-          .select('createdAt')
-          .whereRef('payouts.merchantId', '=', 'merchants.merchantId')
-          .whereRef('payouts.sequence', '=', 'merchants.oldest')
-          .as('oldestAt'),
-      ),
-  ),
+        .where('merchants.id', 'in', listParam(p.merchantIds)),
+    ),
 )
 
 /**

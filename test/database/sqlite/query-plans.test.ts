@@ -34,6 +34,8 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
   'observability/metrics:processingPayouts':
     'counts orders in progress of some merchants; test/observability/metrics has its plan',
+  'observability/metrics:oldestProcessingPayouts':
+    'reads one payout of each corridor of some merchants; test/observability/metrics has its plan',
   'observability/metrics:unknownOrderCount':
     'counts among the orders to poll next; test/observability/metrics has its plan',
   'pricing:allRates': 'lists every rate that was ever set',

@@ -11,7 +11,11 @@ import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { measureDatabase } from '../../../src/observability/metrics/database-metrics.ts'
-import { processingPayouts, unknownOrderCount } from '../../../src/observability/metrics/repository.ts'
+import {
+  oldestProcessingPayouts,
+  processingPayouts,
+  unknownOrderCount,
+} from '../../../src/observability/metrics/repository.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { nigerian } from '../../modules/payouts/payout-places.ts'
@@ -34,6 +38,8 @@ describe.each(everyEngine)('the database gauges on %s', (engine) => {
     await pay(app.context())
     await pay(other)
     expect((await measureDatabase(app.service, [])).processing).toEqual({ payouts: 3, oldestSeconds: 60 })
+    const { processing: bounded } = await measureDatabase(app.service, [], { maxPayouts: 2 })
+    expect(bounded).toEqual({ payouts: 2, oldestSeconds: 60 })
 
     await settlePayout(app.context(), { payoutId: id, status: 'COMPLETED' })
     time += 5_000
@@ -86,6 +92,7 @@ async function countingQueries(): Promise<Query[]> {
     return []
   }
   await processingPayouts({ execute }, { merchantIds: [''], limit: 1 })
+  await oldestProcessingPayouts({ execute }, { merchantIds: [''], assetCode: '', recipientCurrency: '' })
   await unknownOrderCount({ execute }, { rail: '', limit: 1 })
   await unsealedBacklog({ execute }, { merchantIds: [''] })
   return queries
@@ -108,9 +115,9 @@ describe('the queries of the database gauges', () => {
     })
 
     expect(plans).toEqual([
+      ['SEARCH payouts USING COVERING INDEX payouts_by_values (merchant_id=? AND status=?)'],
       [
-        'SEARCH payouts USING COVERING INDEX payouts_by_values (merchant_id=? AND status=?)',
-        'SEARCH payouts USING INDEX payouts_by_sequence (merchant_id=? AND sequence=?)',
+        'SEARCH payouts USING INDEX payouts_by_values (merchant_id=? AND status=? AND asset_code=? AND recipient_currency=?)',
       ],
       ['SEARCH payout_transfers USING INDEX payout_transfers_due (rail=? AND due_at>?)'],
       [
@@ -123,8 +130,8 @@ describe('the queries of the database gauges', () => {
   })
 })
 
-describePostgres('the query of the gauge of payouts', {}, () => {
-  test('reads only index ranges on PostgreSQL', async () => {
+describePostgres('the queries of the gauge of payouts', {}, () => {
+  test('read only index ranges on PostgreSQL', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     await runSql(
@@ -141,14 +148,16 @@ describePostgres('the query of the gauge of payouts', {}, () => {
     )
     const client = new pg.Client(url)
     await client.connect()
-    const [query] = await countingQueries()
-    const text = `explain (generic_plan, costs off) ${compileForPostgres(query as Query).sql}`
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(text)
+    const queries = (await countingQueries()).slice(0, 2)
+    const plans: string[] = []
+    for (const query of queries) {
+      const text = `explain (generic_plan, costs off) ${compileForPostgres(query).sql}`
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(text)
+      plans.push(rows.map((step) => step['QUERY PLAN']).join('\n'))
+    }
     await client.end()
-    const plan = rows.map((step) => step['QUERY PLAN']).join('\n')
 
-    expect(plan).toMatch(/Index.* (using|on) payouts_by_values/)
-    expect(plan).toMatch(/Index.* (using|on) payouts_by_sequence/)
-    expect(plan).not.toContain('Seq Scan')
+    expect(plans).toEqual(queries.map(() => expect.stringMatching(/Index.* (using|on) payouts_by_values/)))
+    expect(plans.join('\n')).not.toMatch(/Seq Scan on payouts|Sort/)
   })
 })

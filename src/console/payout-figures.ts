@@ -1,0 +1,66 @@
+import { formatAmount } from '../core/money/amount.ts'
+import { estimateQuantile } from '../modules/payout-statistics/duration-buckets.ts'
+import type { StatisticsSum } from '../modules/payout-statistics/read-statistics.ts'
+import type { PayoutStatus } from '../modules/payouts/payout.ts'
+import { payoutAssetCodes } from '../modules/payouts/payout.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import { emptyValue } from './components.ts'
+import { formatDuration } from './phrases.ts'
+
+/** The amounts in 10⁻⁸ units; `durations` are the completed payouts by bucket. */
+export type Figures = {
+  readonly created: number
+  readonly volume: bigint
+  readonly fees: bigint
+  readonly completed: number
+  readonly failed: number
+  readonly returned: number
+  readonly durations: ReadonlyMap<number, number>
+}
+
+/** Sums statistics of one stablecoin; of several, only the counts and durations have a meaning. */
+export function figuresOf(sums: readonly StatisticsSum[]): Figures {
+  const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
+  const count = (some: readonly StatisticsSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
+  const created = ofStatus('PROCESSING')
+  const completed = ofStatus('COMPLETED')
+  const durations = new Map<number, number>()
+  for (const { durationBucket, payoutCount } of completed)
+    durations.set(durationBucket, (durations.get(durationBucket) ?? 0) + payoutCount)
+  return {
+    created: count(created),
+    volume: created.reduce((total, { amount }) => total + amount, 0n),
+    fees: created.reduce((total, { fee }) => total + fee, 0n),
+    completed: count(completed),
+    failed: count(ofStatus('FAILED')),
+    returned: count(ofStatus('RETURNED')),
+    durations,
+  }
+}
+
+/** The share of completed payouts among the completed and failed ones. */
+export function successText({ completed, failed }: Figures): Html {
+  if (completed + failed === 0) return emptyValue
+  return html`${((100 * completed) / (completed + failed)).toFixed(1)} %`
+}
+
+export function timeText({ durations }: Figures, share: number): Html {
+  const durationMs = estimateQuantile(durations, share)
+  return durationMs === null
+    ? emptyValue
+    : html`${durationMs <= 1_000 ? '< 1 second' : formatDuration(durationMs / 1_000)}`
+}
+
+export function moneyText(amount: bigint): Html {
+  const [whole = '', places = ''] = formatAmount(amount).split('.')
+  return html`<span class="money">${grouped(BigInt(whole))}.${places.slice(0, 2)}</span>`
+}
+
+export function grouped(count: number | bigint): string {
+  return count.toLocaleString('en-US')
+}
+
+export function assetsOf(sums: readonly StatisticsSum[]): readonly string[] {
+  return payoutAssetCodes.filter((asset) => sums.some(({ assetCode }) => assetCode === asset))
+}
