@@ -49,6 +49,7 @@ import { operators } from './0047-operators.ts'
 import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
 import { customerComplianceDetails } from './0050-customer-compliance-details.ts'
+import { depositNumbers } from './0051-deposit-numbers.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   payoutStatistics,
   statisticsCursors,
   customerComplianceDetails,
+  depositNumbers,
 ]

@@ -176,6 +176,10 @@ export const tables = {
     amount: amount(),
     balanceAfter: amount(),
     createdAt: timestamp(),
+    sequence: integer(),
+    transactionNumber: integer(),
+    customerId: nullable(uuid()),
+    assetCode: text(),
   },
   depositReversals: {
     merchantId: uuid(),

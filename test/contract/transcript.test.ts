@@ -28,7 +28,13 @@ import {
   listPayoutMethods,
   updateBankPayoutMethod,
 } from './scenarios/payout-methods.ts'
-import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
+import { createPayout, getPayout, getPayoutFees, listPayouts } from './scenarios/payouts.ts'
+import {
+  getTransaction,
+  listCustomerTransactions,
+  listTransactions,
+  listTransactionsByReference,
+} from './scenarios/transactions.ts'
 import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
 import {
   createWebhookEndpoint,
@@ -78,6 +84,11 @@ const scenarios = {
   'A.22-update-individual-customer': updateIndividualCustomer,
   'A.23-create-business-customer': createBusinessCustomer,
   'A.24-update-business-customer': updateBusinessCustomer,
+  'A.31-list-transactions': listTransactions,
+  'A.32-get-transaction': getTransaction,
+  'A.33-list-transactions-by-reference': listTransactionsByReference,
+  'A.34-list-customer-transactions': listCustomerTransactions,
+  'A.35-get-payout-fees': getPayoutFees,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

@@ -126,6 +126,7 @@ const untold = [
   '400: none of these',
   '400: two of these',
   '400: an end before the beginning',
+  '400: an amount that does not cover the fee',
 ]
 
 /** Codes that need a broken connection, a broken service or an invalid path. */
@@ -188,8 +189,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(36)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(36)
+    expect(operations).toHaveLength(41)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(41)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -228,7 +229,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(41)
+    expect(answers).toHaveLength(46)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -250,6 +251,8 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       customer_id: customer,
       wallet_id: wallet,
       payout_id: payout.body.data.id,
+      transaction_id: payout.body.data.transaction_id,
+      reference_id: payout.body.data.reference_id,
       payout_method_id: body.data.id,
     }
     const business = await app.rest('POST', '/api/business-customers', { body: businessBody })

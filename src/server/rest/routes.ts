@@ -6,6 +6,7 @@ import { eventEndpoints } from '../../modules/events/rest.ts'
 import { exportEndpoints } from '../../modules/exports/rest.ts'
 import { payoutMethodEndpoints } from '../../modules/payout-methods/rest.ts'
 import { payoutEndpoints } from '../../modules/payouts/rest.ts'
+import { transactionEndpoints } from '../../modules/transactions/rest.ts'
 import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
 import type { RouteGroup } from '../../rest/route.ts'
@@ -16,6 +17,7 @@ export const endpointGroups: readonly RouteGroup[] = [
   customerTypeEndpoints,
   walletEndpoints,
   payoutEndpoints,
+  transactionEndpoints,
   payoutMethodEndpoints,
   exportEndpoints,
   eventEndpoints,

@@ -347,6 +347,142 @@ export type Payout = {
   readonly provider_transfer_type: 'LOCAL'
 }
 
+/** The fee of a payout and what arrives. */
+export type PayoutFees = {
+  /** The requested amount. */
+  readonly amount: string
+  /** The kind of payout. */
+  readonly currency_type: 'FIAT'
+  /** The stablecoin to pay from. */
+  readonly from_currency: 'USDC' | 'USDT'
+  /** The fee, in `from_currency`. */
+  readonly fee: string
+  /** The amount that arrives, in `to_currency`. */
+  readonly amount_after_fee: string
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchangeRate: number
+  /** The currency that the recipient gets. */
+  readonly to_currency: 'NGN' | 'ZAR'
+  /** The fee in `to_currency`. There is none: the fee is in the stablecoin. */
+  readonly bank_fee: '0.00'
+  /** Both currencies, in lower case. */
+  readonly market_pair: string
+}
+
+/** A payout or a deposit. Null for a deposit are all members of the recipient and the bank. */
+export type Transaction = {
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
+}
+
+/** A payout or a deposit of one customer. */
+export type CustomerTransaction = {
+  /** The id of the merchant. */
+  readonly merchant_id: string
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
+}
+
 /** A bank account to pay out to. */
 export type BankPayoutMethod = {
   /** The id of the payout method. */
@@ -693,70 +829,108 @@ export type StablestackPayoutInitiatedEvent = {
   readonly event_type: 'payout.initiated'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'PROCESSING'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'PROCESSING'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -858,70 +1032,108 @@ export type StablestackPayoutCompletedEvent = {
   readonly event_type: 'payout.completed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'COMPLETED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -1023,70 +1235,223 @@ export type StablestackPayoutFailedEvent = {
   readonly event_type: 'payout.failed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'FAILED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'FAILED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
+}
+
+/** The bank did not pay a payout. Its amount and fee are back in the wallet. */
+export type StablestackPayoutCancelledEvent = {
+  /** The id of the event. */
+  readonly id: string
+  /** When this attempt was made, in milliseconds since 1970. */
+  readonly timestamp: number
+  /** The type of the event. */
+  readonly event_type: 'payout.cancelled'
+  /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
+  readonly signature: string
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'PAYOUT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'DEBIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'CANCELLED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
     /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
+    readonly recipient_currency: string | null
     /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
+    readonly bank_name: string | null
     /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -1212,7 +1577,109 @@ export type StablestackWalletTransactionInboundEvent = {
   readonly event_type: 'wallet.transaction.inbound'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  readonly data: Deposit
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'DEPOSIT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'CREDIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
 }
 
 /** A deposit that was credited by mistake was debited from its wallet. */
@@ -1598,7 +2065,7 @@ export type ErrorDetails = NonNullable<Failure['error']['details']>
 export type WebhookEvent = PayoutInitiatedEvent | PayoutCompletedEvent | PayoutFailedEvent | PayoutReturnedEvent | WalletTransactionInboundEvent | DepositReversedEvent | WalletCreatedEvent | CustomerCreatedEvent | CustomerUpdatedEvent | CustomerClosedEvent | PayoutMethodCreatedEvent | PayoutMethodUpdatedEvent | PayoutMethodDeletedEvent | WebhookEndpointDisabledEvent | WebhookTestEvent
 
 /** The event of a webhook in the format `stablestack`. */
-export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
+export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackPayoutCancelledEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
 
 /** The endpoints by GET. */
 export type Gets = {
@@ -1770,6 +2237,30 @@ export type Gets = {
       }
     }
   }
+  /** Get the fee of a payout */
+  readonly '/api/payouts/fees': {
+    readonly request: {
+      readonly query: {
+        /** The amount to pay out, in units of `from_currency`. */
+        readonly amount: string
+        /** The kind of payout; `FIAT` if absent. Payouts to crypto addresses are not offered. */
+        readonly currency_type?: 'FIAT'
+        /** The stablecoin to pay from. Required. */
+        readonly from_currency?: 'USDC' | 'USDT'
+        /** The currency that the recipient gets. Required. */
+        readonly to_currency?: 'NGN' | 'ZAR'
+        /** Another name of `from_currency`. */
+        readonly currency?: 'USDC' | 'USDT'
+        /** Another name of `to_currency`. */
+        readonly recipient_currency?: 'NGN' | 'ZAR'
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: PayoutFees
+    }
+  }
   /** Get a payout */
   readonly '/api/payouts/{payout_id}': {
     readonly request: {
@@ -1782,6 +2273,127 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       readonly data: Payout
+    }
+  }
+  /** List transactions */
+  readonly '/api/transactions': {
+    readonly request: {
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions of this customer, or with `null` only the merchant’s own. An unknown one has none. */
+        readonly customer_id?: string | 'null' | ''
+        /** Only the transaction with this transaction id. */
+        readonly transaction_id?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly Transaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
+    }
+  }
+  /** Get a transaction by its transaction id */
+  readonly '/api/customers/transactions/by_txid/{transaction_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `transaction_id` or the `id`. */
+        readonly transaction_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: Transaction
+    }
+  }
+  /** Get transactions by their reference */
+  readonly '/api/customers/transactions/by_ref_id/{reference_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `reference_id`, or the reference under which a deposit was credited. */
+        readonly reference_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions. */
+      readonly data: readonly Transaction[]
+    }
+  }
+  /** List the transactions of a customer */
+  readonly '/api/customers/transactions/by_customer_id/{customer_id}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customer_id: string
+      }
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly CustomerTransaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
     }
   }
   /** List payout methods */
