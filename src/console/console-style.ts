@@ -68,6 +68,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .halves > section { min-width: 0 }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin: 1rem 0 }
 .chart { margin: 0; min-width: 0 }
+.charts > .chart:only-child { max-width: 38rem }
 .chart figcaption { flex-wrap: wrap; gap: .2rem 1rem; padding: .35rem .9rem }
 .chart figcaption strong { font-size: .92rem; color: var(--ink) }
 .chart > svg { display: block; width: 100%; height: auto; padding: .4rem .5rem 0 }
@@ -106,16 +107,16 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
 .action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
-.action form { display: grid; gap: .7rem; padding: .2rem .8rem .8rem }
+.action form { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; padding: .2rem .8rem .8rem }
 .action p { margin: 0; color: var(--faint) }
-.field { display: grid; gap: .2rem }
+.field { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem }
 .action label { font-weight: 600 }
 .action label.flag, fieldset label { display: block; font-weight: 400 }
 .action fieldset { border: 1px solid var(--line); border-radius: 5px; padding: .4rem .7rem }
 .action small { font-size: .82rem; font-weight: 400; color: var(--faint) }
 .action button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
 td .action { min-width: 9rem }
-td .action[open] { min-width: min(20rem, 100%) }
+td .action[open] { max-width: 30rem; min-width: 16rem }
 .action small.invalid { color: var(--bad); font-weight: 600 }
 .action small.invalid::first-letter { text-transform: uppercase }
 .action small.current { color: var(--ink); font-variant-numeric: tabular-nums }
@@ -147,6 +148,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   .compact td:first-child::before { display: none }
   .compact td::before { display: block }
   .part { padding-left: 0 }
+  td .action[open] { min-width: 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
 }
 `
