@@ -27,6 +27,8 @@ import {
   deletePayoutMethod,
   listPayoutMethods,
   updateBankPayoutMethod,
+  updateWalletPayoutMethod,
+  validateAddress,
 } from './scenarios/payout-methods.ts'
 import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
 import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
@@ -78,6 +80,8 @@ const scenarios = {
   'A.22-update-individual-customer': updateIndividualCustomer,
   'A.23-create-business-customer': createBusinessCustomer,
   'A.24-update-business-customer': updateBusinessCustomer,
+  'A.25-update-wallet-payout-method': updateWalletPayoutMethod,
+  'A.26-validate-address': validateAddress,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
