@@ -173,6 +173,19 @@ export const dayOrInstant = () =>
     .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
     .pipe(instant())
 
+/** The exclusive end of a period: a time as in `instant`, or a date, which means its end in UTC. */
+export const endDayOrInstant = () =>
+  z
+    .string()
+    .transform((text) => {
+      const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+      // `Date.parse` accepts 2026-02-30.
+      return Number.isNaN(start) || !timestamp(start).startsWith(text)
+        ? text
+        : timestamp(Math.min(start + 24 * 60 * 60 * 1_000, maxTimeMs))
+    })
+    .pipe(instant())
+
 /** An amount above zero in the format of ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {

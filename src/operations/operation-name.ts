@@ -22,6 +22,7 @@ export type OperationName =
   | 'testWebhookEndpoint'
   | 'updateBankPayoutMethod'
   | 'updateCustomer'
+  | 'updateWalletPayoutMethod'
   | 'updateWebhookEndpoint'
   | 'beginCall'
   | 'endReports'

@@ -9,6 +9,7 @@ import { recordKeyUse } from '../modules/merchants/authenticate.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../modules/payout-methods/update-bank-payout-method.ts'
+import { updateWalletPayoutMethod } from '../modules/payout-methods/update-wallet-payout-method.ts'
 import { storeStatistics } from '../modules/payout-statistics/store-statistics.ts'
 import { createPayout } from '../modules/payouts/create-payout.ts'
 import { simulatePayout } from '../modules/payouts/simulate-payout.ts'
@@ -78,5 +79,6 @@ export const operations: {
   testWebhookEndpoint,
   updateBankPayoutMethod,
   updateCustomer,
+  updateWalletPayoutMethod,
   updateWebhookEndpoint,
 }

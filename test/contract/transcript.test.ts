@@ -27,6 +27,8 @@ import {
   deletePayoutMethod,
   listPayoutMethods,
   updateBankPayoutMethod,
+  updateWalletPayoutMethod,
+  validateAddress,
 } from './scenarios/payout-methods.ts'
 import { createPayout, getPayout, getPayoutFees, listPayouts } from './scenarios/payouts.ts'
 import {
@@ -84,6 +86,8 @@ const scenarios = {
   'A.22-update-individual-customer': updateIndividualCustomer,
   'A.23-create-business-customer': createBusinessCustomer,
   'A.24-update-business-customer': updateBusinessCustomer,
+  'A.25-update-wallet-payout-method': updateWalletPayoutMethod,
+  'A.26-validate-address': validateAddress,
   'A.31-list-transactions': listTransactions,
   'A.32-get-transaction': getTransaction,
   'A.33-list-transactions-by-reference': listTransactionsByReference,

@@ -139,6 +139,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
       ['createBankPayoutMethod', { ...bankInput, customerId: closedId }, 'CustomerClosedError'],
       ['createBankPayoutMethod', { ...bankInput, customerId: nobody }, 'ResourceNotFoundError'],
       ['updateBankPayoutMethod', { payoutMethodId: nobody }, 'ResourceNotFoundError'],
+      ['updateWalletPayoutMethod', { payoutMethodId: nobody }, 'ResourceNotFoundError'],
       ['deletePayoutMethod', { payoutMethodId: nobody }, 'ResourceNotFoundError'],
       [
         'createWalletPayoutMethod',
@@ -168,8 +169,8 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
         .toLowerCase()
         .replace(/(^|_)(\w)/g, (_: string, __: string, letter: string) => letter.toUpperCase())
       expect(`${words}Error`).toBe(typeName)
-      // One message is the provider's own (ruling 100).
-      expect(result.message).toMatch(/\.$|belong to requester$/)
+      // Two messages are the provider's own (rulings 100 and 126).
+      expect(result.message).toMatch(/\.$|belong to requester$|^Wallet not found$/)
     }
     expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
@@ -210,6 +211,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const { payout } = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'first' }, 'payout { uuid }')
     const wallet = { currency: 'NGN', description: 'x' }
     const crypto = { walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', network: 'ERC20', currency: 'USDC' }
+    const { payoutMethod: cryptoMethod } = await run(app, 'createWalletPayoutMethod', crypto, 'payoutMethod { uuid }')
     const url = 'https://example.com/webhooks'
     const endpoint = async () =>
       (await run(app, 'createWebhookEndpoint', { url }, 'webhookEndpoint { uuid }')).webhookEndpoint.uuid
@@ -239,6 +241,12 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
         'payoutMethod { iban updatedAt }',
       ],
       ['createWalletPayoutMethod', crypto, { label: 'x' }, 'payoutMethod { id createdAt }'],
+      [
+        'updateWalletPayoutMethod',
+        { payoutMethodId: cryptoMethod.uuid, label: 'y' },
+        { label: null },
+        'payoutMethod { label updatedAt }',
+      ],
       [
         'deletePayoutMethod',
         { payoutMethodId: payoutMethod.uuid },

@@ -32,6 +32,12 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/api/payout/methods/banks', allow: 'POST', body: bankMethodBody },
   { method: 'PUT', path: `/api/payout/methods/banks/${absentId}`, allow: 'PUT', body: {} },
   { method: 'POST', path: '/api/payout/methods/wallets', allow: 'POST', body: walletMethodBody },
+  { method: 'PUT', path: `/api/payout/methods/wallets/${absentId}`, allow: 'PUT', body: {} },
+  {
+    method: 'GET',
+    path: '/api/payouts/validate-address?currency=usdc&address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    allow: 'GET, HEAD',
+  },
   { method: 'DELETE', path: `/api/payout/methods/${absentId}`, allow: 'DELETE', body: {} },
   { method: 'POST', path: '/api/payouts/banks', allow: 'POST', body: payoutBody },
   { method: 'GET', path: '/api/payouts', allow: 'GET, HEAD' },

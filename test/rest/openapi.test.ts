@@ -15,7 +15,7 @@ import { endpointGroups } from '../../src/server/rest/routes.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 import { recordedExchanges } from '../contract/exchanges.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import { bankMethodBody, businessBody } from '../support/bodies.ts'
+import { bankMethodBody, businessBody, walletMethodBody } from '../support/bodies.ts'
 import type { OpenapiDocument } from './openapi-faults.ts'
 import { answerFaults, lastOf, operationFor, requestFaults, valueFaults } from './openapi-faults.ts'
 
@@ -109,6 +109,9 @@ const untold = [
   '400: stored fields that are too long',
   '400: an address with a space',
   '400: an address of another network',
+  '400: a network that the changed currency lacks',
+  '400: an address in no form of a network',
+  '400: dates in another form',
   '400: USDC on trc20',
   '400: an amount of zero',
   '400: currency and country that disagree',
@@ -189,8 +192,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(41)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(41)
+    expect(operations).toHaveLength(43)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(43)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -229,7 +232,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(46)
+    expect(answers).toHaveLength(48)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -256,8 +259,12 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       payout_method_id: body.data.id,
     }
     const business = await app.rest('POST', '/api/business-customers', { body: businessBody })
+    const crypto = await app.rest('POST', '/api/payout/methods/wallets', { body: walletMethodBody })
     /** Ids of paths that lead to one kind of object only. */
-    const idsOfPaths: Record<string, string> = { '/api/business-customers/{customerId}': business.body.data.id }
+    const idsOfPaths: Record<string, string> = {
+      '/api/business-customers/{customerId}': business.body.data.id,
+      '/api/payout/methods/wallets/{payout_method_id}': crypto.body.data.id,
+    }
     // Deletions run last, because a deleted object can't be updated.
     const inOrder = operations.toSorted(
       (one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'),

@@ -12,7 +12,7 @@ export const customers = defineList({
   conditions: { status: { column: 'customers.status' }, customerType: { column: 'customers.customerType' } },
   filters: {
     status: filterByEnum(customerStatuses, 'Only customers in this status.', null),
-    customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.', null),
+    customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.'),
   },
   numberedBy: 'customers',
   // The contract's samples have pages of ten.

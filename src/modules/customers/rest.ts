@@ -6,18 +6,35 @@ import { listOf } from '../../rest/shape.ts'
 import { customer } from './customer-shape.ts'
 import { GetCustomerInput, getCustomer } from './get-customer.ts'
 import { customers } from './list.ts'
+import { ListCustomersInput, listCustomers } from './list-customers.ts'
 
 export const customerEndpoints: RouteGroup = {
   name: 'Customers',
   description: 'The persons and businesses that the merchant serves.',
   routes: [
-    listRoute('/api/customers', customers, {
-      name: 'listCustomers',
-      title: 'List customers',
-      description: 'Returns the customers of the merchant, newest first.',
-      example: { limit: 2 },
-      rows: listOf('The customers of the page.', customer),
-    }),
+    listRoute(
+      '/api/customers',
+      { ...customers, PageInput: ListCustomersInput, page: listCustomers },
+      {
+        name: 'listCustomers',
+        title: 'List customers',
+        description: 'Returns the customers of the merchant, newest first.',
+        example: { limit: 2 },
+        fields: {
+          startDate: {
+            type: 'string',
+            examples: ['2026-11-01'],
+            description: 'Only customers registered from this day (UTC) or time.',
+          },
+          endDate: {
+            type: 'string',
+            examples: ['2026-11-30'],
+            description: 'Only customers registered until this day (UTC), or before this time.',
+          },
+        },
+        rows: listOf('The customers of the page.', customer),
+      },
+    ),
     get('/api/customers/:customerId', {
       name: 'getCustomer',
       title: 'Get a customer',

@@ -40,6 +40,7 @@ import type {
 import { bankCountries, payoutMethodTypes } from './payout-method.ts'
 import { bankDescriptions, customerDescription, walletDescriptions } from './payout-method-fields.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
+import { updateWalletPayoutMethod } from './update-wallet-payout-method.ts'
 
 export const CheckCodeEnum = enumType(
   'CheckCode',
@@ -189,6 +190,20 @@ addMutation(createWalletPayoutMethod, {
     label: optional(walletDescriptions.label),
   },
   payload: { payoutMethod: exposeRowAs(WalletPayoutMethod, 'The new method.') },
+})
+
+addMutation(updateWalletPayoutMethod, {
+  description: 'Changes a crypto address.',
+  inputDescription:
+    'The changes to a crypto address. An absent field keeps its value; a label that is null is cleared.',
+  input: {
+    payoutMethodId: requiredId('PayoutMethod'),
+    customerId: optionalId('Customer', `${ownerDescription} The owner never changes.`),
+    ...optionalTexts(addressDetails),
+    network: optional(walletDescriptions.network, NetworkEnum),
+    label: optional(walletDescriptions.label),
+  },
+  payload: { payoutMethod: exposeRowAs(WalletPayoutMethod, 'The changed method.') },
 })
 
 const deletedId: ObjectField<PayoutMethodRow> = computedField(

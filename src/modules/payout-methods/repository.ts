@@ -22,15 +22,26 @@ export const lockPayoutMethodById = statementOne((p: Params<PayoutMethodKey>) =>
   selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
 
-const updatableColumns = [
+const updatableBankColumns = [
   ...(['currency', 'accountName', 'accountNumber', 'bankName', 'bankCode', 'checks', 'updatedAt'] as const),
   ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
 ]
 
 export const updateBankDetails = statementOne(
-  (p: Params<PayoutMethodKey & Pick<RowOf<'payoutMethods'>, (typeof updatableColumns)[number]>>) =>
+  (p: Params<PayoutMethodKey & Pick<RowOf<'payoutMethods'>, (typeof updatableBankColumns)[number]>>) =>
     updateTable('payoutMethods')
-      .set(pickParams(p, updatableColumns))
+      .set(pickParams(p, updatableBankColumns))
+      .where('merchantId', '=', p.merchantId)
+      .where('id', '=', p.id)
+      .returning('id'),
+)
+
+const updatableWalletColumns = [...(['currency', 'walletAddress', 'network', 'label', 'checks', 'updatedAt'] as const)]
+
+export const updateWalletDetails = statementOne(
+  (p: Params<PayoutMethodKey & Pick<RowOf<'payoutMethods'>, (typeof updatableWalletColumns)[number]>>) =>
+    updateTable('payoutMethods')
+      .set(pickParams(p, updatableWalletColumns))
       .where('merchantId', '=', p.merchantId)
       .where('id', '=', p.id)
       .returning('id'),

@@ -1,9 +1,9 @@
-import { idField, idOrEmptyField } from '../../rest/input-fields.ts'
-import { text } from '../../rest/json-types.ts'
+import { idField, idOrEmptyField, notInContract } from '../../rest/input-fields.ts'
+import { boolean, text } from '../../rest/json-types.ts'
 import { adjacentPageMembers, listRoute } from '../../rest/list-route.ts'
 import type { RouteGroup } from '../../rest/route.ts'
-import { post, put, remove } from '../../rest/route.ts'
-import { constantMessage, listOf, member } from '../../rest/shape.ts'
+import { get, post, put, remove } from '../../rest/route.ts'
+import { constantMessage, listOf, member, shape } from '../../rest/shape.ts'
 import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
@@ -12,6 +12,9 @@ import type { PayoutMethod } from './payout-method.ts'
 import { bankDescriptions, walletDescriptions, walletExamples } from './payout-method-fields.ts'
 import { bankMethod, payoutMethod, walletMethod } from './payout-method-shape.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
+import { updateWalletPayoutMethod } from './update-wallet-payout-method.ts'
+import type { ValidAddress } from './validate-address.ts'
+import { ValidateAddressInput, validateAddress } from './validate-address.ts'
 
 const walletExample = walletExamples('erc20')
 
@@ -27,6 +30,15 @@ const bankFields = {
   swiftCode: bankDescriptions.swiftCode,
   routingNumber: bankDescriptions.routingNumber,
   iban: bankDescriptions.iban,
+}
+
+const walletFields = {
+  type: bankFields.type,
+  walletAddress: walletDescriptions.walletAddress,
+  network: { enum: networkSpellings, read: normalizeNetwork, description: walletDescriptions.network },
+  currency: 'The code of a supported stablecoin, such as `USDC`.',
+  customerId: bankFields.customerId,
+  label: walletDescriptions.label,
 }
 
 const idFields = {
@@ -86,16 +98,38 @@ export const payoutMethodEndpoints: RouteGroup = {
       title: 'Register a crypto address',
       description:
         'Registers a crypto address to pay out to, for the merchant or for one of its customers. The address must have the form of its network. A wrong checksum is reported but does not reject the request. The same address may be registered twice.',
-      fields: {
-        type: bankFields.type,
-        walletAddress: walletDescriptions.walletAddress,
-        network: { enum: networkSpellings, read: normalizeNetwork, description: walletDescriptions.network },
-        currency: 'The code of a supported stablecoin, such as `USDC`.',
-        customerId: bankFields.customerId,
-        label: walletDescriptions.label,
-      },
+      fields: walletFields,
       example: { type: 'WALLET', currency: 'USDC', ...walletExample },
       response: { message: ownerMessage('payout method added successfully!'), data: walletMethod },
+    }),
+    put('/api/payout/methods/wallets/:payout_method_id', updateWalletPayoutMethod, {
+      title: 'Change a crypto address',
+      description: `Changes the sent fields of a crypto address. A label that is sent as null or empty is cleared. The owner never changes. ${notInContract}`,
+      fields: { payoutMethodId: idFields.payoutMethodId, ...walletFields, customerId: idFields.customerId },
+      example: { payoutMethodId: exampleId, label: 'Cold store' },
+      response: { message: constantMessage('Wallet updated successfully'), data: walletMethod },
+    }),
+    get('/api/payouts/validate-address', {
+      name: 'validateAddress',
+      title: 'Validate a crypto address',
+      description: `Returns whether an address has the form of one of the networks of a stablecoin. Any other address is an error. Checksums are not verified. ${notInContract}`,
+      input: ValidateAddressInput,
+      operation: validateAddress,
+      fields: {
+        currency: 'The code of a supported stablecoin, in any case.',
+        address: 'The address.',
+      },
+      example: { currency: 'usdc', address: walletExample.walletAddress },
+      errors: [],
+      response: {
+        message: constantMessage('Address validation successful.'),
+        data: shape('The result.', {
+          valid: member(
+            ({ valid }: ValidAddress) => valid,
+            boolean('Whether the address is valid: always true.', true),
+          ),
+        }),
+      },
     }),
     remove('/api/payout/methods/:payout_method_id', deletePayoutMethod, {
       title: 'Delete a payout method',

@@ -61,20 +61,28 @@ export const updateBankPayoutMethod = defineOperation(
       if (JSON.stringify(merged) === JSON.stringify(method)) return method
       const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: newUpdatedAt(context, method) }
       await updateBankDetails(tx, updated)
-      if (updated.currency !== method.currency) {
-        await payoutMethods.count(tx, method, -1)
-        await payoutMethods.count(tx, updated, 1)
-      }
-      await recordEvent(tx, context, {
-        type: 'payout_method.updated',
-        objectId: updated.id,
-        at: updated.updatedAt,
-        data: updated,
-      })
+      await recordMethodChange(tx, context, { before: method, after: updated })
       return updated
     })
   },
 )
+
+export async function recordMethodChange(
+  tx: Tx,
+  context: Context,
+  { before, after }: { before: PayoutMethod; after: PayoutMethod },
+): Promise<void> {
+  if (after.currency !== before.currency) {
+    await payoutMethods.count(tx, before, -1)
+    await payoutMethods.count(tx, after, 1)
+  }
+  await recordEvent(tx, context, {
+    type: 'payout_method.updated',
+    objectId: after.id,
+    at: after.updatedAt,
+    data: after,
+  })
+}
 
 /**
  * Locks the method that a request changes; `null` if there is none. `customerId` must be that of the method, or `null`

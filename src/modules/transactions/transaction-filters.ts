@@ -1,6 +1,4 @@
-import { z } from 'zod'
-import { timestamp } from '../../core/ids-and-clock.ts'
-import { dayOrInstant, optional } from '../../core/input.ts'
+import { dayOrInstant, endDayOrInstant, optional } from '../../core/input.ts'
 import type { FilterValues } from '../../lists/filters.ts'
 import { filterByEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
 import type { CreatedRange } from '../../lists/time-range.ts'
@@ -33,17 +31,10 @@ export const transactionFilters = {
   ...customerTransactionFilters,
 }
 
-/** A day, or a time with an offset. */
+/** A day, or a time with an offset; the day that ends the period is included (ruling 134). */
 export const transactionDateFields = {
   startDate: optional(dayOrInstant()),
-  endDate: optional(z.string().transform(endOfDay).pipe(dayOrInstant())),
-}
-
-/** Includes a day that ends the period, as people expect of a date without a time (ruling 134). */
-function endOfDay(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return text
-  const start = Date.parse(`${text}T00:00:00Z`)
-  return Number.isNaN(start) ? text : timestamp(start + 24 * 3_600_000)
+  endDate: optional(endDayOrInstant()),
 }
 
 export type TransactionFilterValues = FilterValues<typeof transactionFilters> & {

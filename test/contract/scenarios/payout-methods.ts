@@ -117,6 +117,62 @@ export async function updateBankPayoutMethod(transcript: Transcript): Promise<vo
   await recordCommonRefusals(transcript, app, { request: `PUT ${banksPath}/${merchants}`, body: {} })
 }
 
+/** An addition in the provider's form (ruling 126). */
+export async function updateWalletPayoutMethod(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const customerId = await app.customer()
+  const [merchants = '', customers = '', bank = ''] = await addMethods(transcript, app, [
+    [walletsPath, walletMethodBody],
+    [walletsPath, { ...walletMethodBody, label: 'Cold', customer_id: customerId }],
+    [banksPath, bankMethodBody],
+  ])
+  const sayOf = (id: string) => sayer(transcript, app, `PUT ${walletsPath}/${id}`)
+  const say = sayOf(merchants)
+  const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'
+
+  await say('200: nothing', {})
+  await say('200: one field', { label: 'Cold store' })
+  await say('200: every field', {
+    ...{ type: 'WALLET', currency: 'USDT', network: 'Trc20', wallet_address: tron, label: 'Desk' },
+  })
+  await say('200: an address with a wrong checksum', { wallet_address: tron.replace('TJ', 'Tj') })
+  await say('200: a label emptied', { label: '' })
+  await sayOf(customers)("200: a customer's", { customer_id: customerId, network: 'polygon' })
+  await say('400: required fields emptied', { wallet_address: '', network: '', currency: null })
+  await say('400: a method can not change its type', { type: 'BANK' })
+  await say('400: an unsupported currency', { currency: 'DOGE' })
+  await say('400: a network that the changed currency lacks', { currency: 'USDC' })
+  await say('400: an address of another network', { wallet_address: walletMethodBody.wallet_address })
+  await say('400: a misspelt field', { walletAddress: tron })
+  await sayOf(absentId)('404: no such method', {})
+  await say("404: another merchant's", {}, { key: await otherMerchant(transcript, app) })
+  await sayOf('mine')('404: a malformed id', {})
+  await sayOf(bank)('404: a bank account', {})
+  await sayOf(customers)("404: a customer's without its customer", { label: 'Eve' })
+  await say("404: the merchant's with a customer", { customer_id: customerId, label: 'Eve' })
+  await perform(closeCustomer, app.context(), { customerId })
+  await sayOf(customers)('409: a closed customer', { customer_id: customerId, label: 'Eve' })
+  await recordCommonRefusals(transcript, app, { request: `PUT ${walletsPath}/${merchants}`, body: {} })
+}
+
+/** An addition in the provider's form (ruling 127). */
+export async function validateAddress(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const path = '/api/payouts/validate-address'
+  const say = (title: string, query: string) => transcript.exchange(app, title, `GET ${path}${query}`)
+  const address = walletMethodBody.wallet_address
+
+  await say('200: a valid address', `?currency=usdc&address=${address}`)
+  await say('200: in capitals, on another network', '?currency=USDT&address=TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')
+  await say('200: with a letter that is not hexadecimal', `?currency=usdt&address=${address.replace('5a', '5k')}`)
+  await say('400: an address in no form of a network', '?currency=usdc&address=TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')
+  await say('400: an address with a space', '?currency=usdc&address=0x5aAe%20b605')
+  await say('400: an unsupported currency', `?currency=ngn&address=${address}`)
+  await say('400: nothing given', '')
+  await say('400: parameters given twice', `?currency=usdc&currency=usdt&address=${address}`)
+  await recordCommonRefusals(transcript, app, { request: `GET ${path}?currency=usdc&address=${address}` })
+}
+
 /** Contract 4.6. */
 export async function createWalletPayoutMethod(transcript: Transcript): Promise<void> {
   const app = await transcript.start()

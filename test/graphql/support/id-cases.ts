@@ -102,6 +102,20 @@ const changedMethod = (name: string, input: object) => ({
 })
 const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
 const remove = changedMethod('deletePayoutMethod', {})
+const walletLabel = changedMethod('updateWalletPayoutMethod', { label: 'Another label' })
+const walletUpdate: Record<'input.payoutMethodId' | 'input.customerId', IdCase> = {
+  'input.payoutMethodId': {
+    ...walletLabel['input.payoutMethodId'],
+    own: async (ours: World) => thing('WalletPayoutMethod', await ours.newCryptoMethod(ours.person)),
+    siblings: ({ methods }: World) => [methods.merchantCrypto],
+  },
+  'input.customerId': {
+    ...walletLabel['input.customerId'],
+    variables: (customerId: string, { methods }: World) => ({
+      input: { label: 'Another label', customerId, payoutMethodId: methods.personCrypto },
+    }),
+  },
+}
 
 /** An update of the unused endpoint, or of a new one. */
 const changedWebhook = (name: string, input: object = {}, isGone = false): Record<string, IdCase> => ({
@@ -227,6 +241,7 @@ export const idCases: Record<string, IdCase> = {
   ...at('Query.payoutQuote', quoteCases),
   ...at('Mutation.createPayout', createCases),
   ...at('Mutation.updateBankPayoutMethod', update),
+  ...at('Mutation.updateWalletPayoutMethod', walletUpdate),
   ...at('Mutation.deletePayoutMethod', remove),
   'Mutation.createWallet(input.customerId)': createdFor('createWallet', {
     currency: 'USDC',

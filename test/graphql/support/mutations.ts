@@ -32,6 +32,7 @@ export function mutations({ person, closed, wallets, methods, payouts, webhooks,
     ['createBankPayoutMethod', { ...bank, customerId: person }],
     ['createWalletPayoutMethod', { ...address, customerId: person }],
     ['updateBankPayoutMethod', { payoutMethodId: methods.personBank, customerId: person, bankName: 'New' }],
+    ['updateWalletPayoutMethod', { payoutMethodId: methods.personCrypto, customerId: person, label: 'New' }],
     ['deletePayoutMethod', { payoutMethodId: methods.spareBank, customerId: person }, { payoutMethodId: 'none' }],
     ['createWallet', { currency: 'USDC', description: 'New', network: 'ERC20', customerId: person }],
     [

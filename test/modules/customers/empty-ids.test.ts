@@ -23,6 +23,7 @@ const payoutMethodOperations = [
   'createBankPayoutMethod',
   'updateBankPayoutMethod',
   'createWalletPayoutMethod',
+  'updateWalletPayoutMethod',
   'deletePayoutMethod',
 ]
 

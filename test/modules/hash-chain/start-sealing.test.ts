@@ -20,7 +20,7 @@ async function startSealingApp() {
   const app = await startApp('sqlite')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
-  const world = { reads: 0, watches: 0, writeMs: 0, fault: null as Error | null, beforeWrite: () => {} }
+  const world = { reads: 0, watches: 0, writeMs: 0, fault: null as Error | null, beforeWrite: async () => {} }
   const execute = async <Result>(...[query, params]: Parameters<Reader['execute']>) => {
     world.reads++
     if (world.fault) throw world.fault
@@ -28,7 +28,7 @@ async function startSealingApp() {
   }
   const write: typeof app.db.write = async (operation, options) => {
     vi.advanceTimersByTime(world.writeMs)
-    world.beforeWrite()
+    await world.beforeWrite()
     return app.db.write(operation, options)
   }
   const watch: typeof app.db.watch = (table, call) => {
@@ -214,12 +214,14 @@ test('a sealer stops its run when another process has stored the same seal', asy
   await repeatEvents({ app, count: 2 * maxEventsPerSeal })
   start()
   const stored = Promise.withResolvers<void>()
-  world.beforeWrite = () => {
-    world.beforeWrite = () => {}
+  world.beforeWrite = async () => {
+    world.beforeWrite = async () => {}
     stored.resolve(sealAll(app.service))
+    await stored.promise
   }
   await advance(1_000)
   await stored.promise
+  await advance(0)
   expect([await sealsOf(), (await verifyChain(app.db)).differences, errors]).toEqual([3, [], []])
   await app.customer()
   await advance(9_999)
@@ -237,7 +239,7 @@ test('a stopped sealer ends after its current seal and does not start again', as
   const sealer = start()
   let stopped: Promise<void> | undefined
   let writes = 0
-  world.beforeWrite = () => {
+  world.beforeWrite = async () => {
     if (++writes === 2) stopped = sealer.stop()
   }
   await sealer.poll()
@@ -254,7 +256,7 @@ test('stopping a sealer waits for the current attempt, whether or not it fails',
   await app.customer()
   const sealer = start()
   let stopped: Promise<unknown> | undefined
-  world.beforeWrite = () => {
+  world.beforeWrite = async () => {
     stopped = sealer.stop().then(sealsOf)
   }
   await sealer.poll()

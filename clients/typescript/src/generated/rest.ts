@@ -2073,6 +2073,12 @@ export type Gets = {
   readonly '/api/customers': {
     readonly request: {
       readonly query?: {
+        /** Only customers registered from this day (UTC) or time. */
+        readonly start_date?: string
+        /** Only customers registered until this day (UTC), or before this time. */
+        readonly end_date?: string
+        /** Only individuals, or only businesses. */
+        readonly customer_type?: 'individual' | 'business'
         /** The number of the page, from 1. */
         readonly page?: number
         /** The maximum number of rows in a page. */
@@ -2433,6 +2439,28 @@ export type Gets = {
         readonly hasNextPage: boolean
         /** Whether there is a previous page. */
         readonly hasPreviousPage: boolean
+      }
+    }
+  }
+  /** Validate a crypto address */
+  readonly '/api/payouts/validate-address': {
+    readonly request: {
+      readonly query: {
+        /** The code of a supported stablecoin, in any case. */
+        readonly currency: string
+        /** The address. */
+        readonly address: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** A message for people. */
+      readonly message: string
+      /** The result. */
+      readonly data: {
+        /** Whether the address is valid: always true. */
+        readonly valid: boolean
       }
     }
   }
@@ -3105,6 +3133,36 @@ export type Puts = {
       /** A message for people. */
       readonly message: string
       readonly data: BankPayoutMethod
+    }
+  }
+  /** Change a crypto address */
+  readonly '/api/payout/methods/wallets/{payout_method_id}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the payout method. */
+        readonly payout_method_id: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly type?: 'WALLET' | null
+        /** The address on the chosen network. */
+        readonly wallet_address?: string
+        /** The network of the address. Money sent on another network is lost. */
+        readonly network?: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | 'Erc20' | 'Polygon' | 'Bep20' | 'Trc20' | 'Solana' | 'ERC20' | 'POLYGON' | 'BEP20' | 'TRC20' | 'SOLANA'
+        /** The code of a supported stablecoin, such as `USDC`. */
+        readonly currency?: string
+        /** The customer that owns it; must be absent for the merchant’s own. */
+        readonly customer_id?: string | string | null
+        /** A name for the address, of up to 100 characters. */
+        readonly label?: string | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** A message for people. */
+      readonly message: string
+      readonly data: WalletPayoutMethod
     }
   }
   /** Change a webhook endpoint */
