@@ -121,6 +121,28 @@ def cancel(transfer):
     return status, {"id": transfer["order"]["id"], "state": state}
 
 
+# Replace this: the banks that orders can go to, by currency.
+BANKS = {
+    "NGN": [
+        {"bank_code": "044", "bank_name": "Access Bank"},
+        {"bank_code": "011", "bank_name": "First Bank of Nigeria"},
+    ]
+}
+
+
+def resolve(account):
+    """Replace this: returns the name of an account. Both calls are optional."""
+    codes = [bank["bank_code"] for banks in BANKS.values() for bank in banks]
+    return (200, {**account, "account_name": "ADA OBI"}) if account["bank_code"] in codes else (422, {})
+
+
+def answer_about_banks(method, path, headers, body):
+    if method == "POST":
+        return resolve(json.loads(body)) if headers["webhook-id"].startswith("resolve_") else (401, {})
+    currency = path.removeprefix("/banks/")
+    return (200, {"banks": BANKS.get(currency, [])}) if headers["webhook-id"] == f"banks_{currency}" else (401, {})
+
+
 def answer_to(method, path, headers, body):
     """The path is not signed, so `webhook-id` must name the request type and the order."""
     found = re.fullmatch(r"/transfers(?:/([\w-]+)(/cancel)?)?", path)
@@ -128,6 +150,8 @@ def answer_to(method, path, headers, body):
     question = "find" if method == "GET" else "cancel" if cancels else "submit"
     if not is_genuine(headers, body):
         return 401, {}
+    if path.startswith("/banks/"):
+        return answer_about_banks(method, path, headers, body)
     order = json.loads(body) if question == "submit" else {"id": id}
     if not isinstance(order, dict) or headers["webhook-id"] != f"{question}_{order.get('id')}":
         return 401, {}

@@ -118,11 +118,35 @@ function cancel(transfer: Transfer): Answer {
   }
 }
 
+/** Replace this: the banks that orders can go to, by currency. */
+const banks: Record<string, { bank_code: string; bank_name: string }[]> = {
+  NGN: [
+    { bank_code: '044', bank_name: 'Access Bank' },
+    { bank_code: '011', bank_name: 'First Bank of Nigeria' },
+  ],
+}
+
+/** Replace this: returns the name of an account. Both calls are optional. */
+function resolve(account: { account_number: string; bank_code: string }): Answer {
+  const isKnown = Object.values(banks)
+    .flat()
+    .some(({ bank_code }) => bank_code === account.bank_code)
+  return isKnown ? { status: 200, said: { ...account, account_name: 'ADA OBI' } } : { status: 422 }
+}
+
+function answerAboutBanks({ headers, method, url = '' }: IncomingMessage, body: Buffer): Answer {
+  const id = String(headers['webhook-id'])
+  if (method === 'POST') return id.startsWith('resolve_') ? resolve(JSON.parse(body.toString())) : { status: 401 }
+  const currency = url.slice('/banks/'.length)
+  return id === `banks_${currency}` ? { status: 200, said: { banks: banks[currency] ?? [] } } : { status: 401 }
+}
+
 /** The path is not signed, so `webhook-id` must name the request type and the order. */
 function answerTo(request: IncomingMessage, body: Buffer): Answer {
   const [, id = '', cancels] = /^\/transfers(?:\/([\w-]+)(\/cancel)?)?$/.exec(request.url ?? '') ?? []
   const question = request.method === 'GET' ? 'find' : cancels ? 'cancel' : 'submit'
   if (!isGenuine(request, body)) return { status: 401 }
+  if (request.url?.startsWith('/banks/')) return answerAboutBanks(request, body)
   const order: Order | null = question === 'submit' ? JSON.parse(body.toString()) : null
   if (request.headers['webhook-id'] !== `${question}_${order?.id ?? id}`) return { status: 401 }
   if (order) return submit(order)

@@ -14,6 +14,7 @@ import type { Database } from '../database/database.ts'
 import type { Caller } from './access/api-caller.ts'
 import { denyReads, hasScope, requireAllowed, systemCaller } from './access/api-caller.ts'
 import type { Access } from './access/scopes.ts'
+import type { BankDirectory } from './bank-directory.ts'
 
 /** Only `sandbox` has the demo merchant and accepts test addresses. */
 export const modes = ['sandbox', 'live'] as const
@@ -37,6 +38,8 @@ export type Service = {
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
+  /** Absent if no rail can be asked in this process. */
+  readonly bankDirectory?: BankDirectory
 }
 
 /** The W3C Trace Context of a recorded span, as plain data for the writer process. */

@@ -35,6 +35,7 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   INSUFFICIENT_FUNDS: 'The wallet holds less than amount and fee; the details have `available` and `required`.',
   DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no deposit address left on this network.',
   WEBHOOK_LIMIT_REACHED: 'The merchant has the maximum number of webhook endpoints: delete one first.',
+  BANK_LOOKUP_UNAVAILABLE: 'No rail of this service can answer about banks.',
   RATE_LIMITED: 'Too many requests; `Retry-After` says when to retry.',
   INTERNAL: 'The service failed; the request id identifies the entry in its log.',
   NOT_CONFIGURED: 'The operator of the service must set the variable that the message names.',

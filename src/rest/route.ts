@@ -105,6 +105,14 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
+/** Declares a POST that changes nothing. Its operation runs in this process, and it takes no idempotency key. */
+export function postRead<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
+  path: string,
+  endpoint: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
+): Route {
+  return { ...get<Schema, Result, Fields>(path, endpoint), method: 'POST' }
+}
+
 export function download<Schema extends z.ZodType, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   {

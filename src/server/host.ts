@@ -3,6 +3,7 @@ import { fastify, LogController } from 'fastify'
 import type { DomainError } from '../core/errors.ts'
 import type { Executor } from '../graphql/execution/engine.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
+import { createRailBankDirectory } from '../modules/rails/banks/rail-bank-directory.ts'
 import type { Service } from '../operations/context.ts'
 import { addGraphqlRoute } from './graphql/endpoint.ts'
 import { createStreamLimiter } from './graphql/stream-limiter.ts'
@@ -143,7 +144,12 @@ export function createServer({
     addRailEndpoints(scope, { service, rails, limits })
   })
   app.register(async (scope) => {
-    addRestRoutes(scope, { service, limits, responseFlush, holdStream })
+    addRestRoutes(scope, {
+      service: { ...service, bankDirectory: createRailBankDirectory(rails) },
+      limits,
+      responseFlush,
+      holdStream,
+    })
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null

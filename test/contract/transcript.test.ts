@@ -10,6 +10,7 @@ import { routes } from '../../src/server/rest/routes.ts'
 import { everyEngineAndWorkers } from '../support/app.ts'
 import { expectAsRecorded, folder } from './recorded.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
+import { getBankAccountName, listBanks, resolveBankAccount } from './scenarios/banks.ts'
 import { createClientToken } from './scenarios/client-tokens.ts'
 import {
   createBusinessCustomer,
@@ -93,6 +94,9 @@ const scenarios = {
   'A.33-list-transactions-by-reference': listTransactionsByReference,
   'A.34-list-customer-transactions': listCustomerTransactions,
   'A.35-get-payout-fees': getPayoutFees,
+  'A.36-list-banks': listBanks,
+  'A.37-get-bank-account-name': getBankAccountName,
+  'A.38-resolve-bank-account': resolveBankAccount,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

@@ -11,6 +11,9 @@ export const walletBody = { currency: 'USDC', network: 'erc20', description: 'Sa
 /** A valid body of a webhook endpoint. */
 export const webhookBody = { url: 'https://example.com/webhooks' }
 
+/** A valid body of a question for the name of an account. */
+export const accountBody = { account_number: '0690000032', bank_code: '044' }
+
 /** One request to an endpoint; every id in it is of a missing object. */
 export type Endpoint = {
   readonly name: string
@@ -47,6 +50,9 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: `/api/customers/transactions/by_txid/${absentId}`, allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/transactions/by_ref_id/${absentId}`, allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/transactions/by_customer_id/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/banks', allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/banks/resolve', allow: 'GET, HEAD, POST' },
+  { method: 'POST', path: '/api/banks/resolve', allow: 'GET, HEAD, POST', body: accountBody },
   { method: 'POST', path: '/api/wallets', allow: 'GET, HEAD, POST', body: walletBody },
   { method: 'GET', path: '/api/wallets', allow: 'GET, HEAD, POST' },
   { method: 'GET', path: `/api/wallets/${absentId}/customer`, allow: 'GET, HEAD' },
@@ -75,7 +81,7 @@ export const endpointsWithBody = endpoints.filter(({ body }) => body !== undefin
 
 /** The endpoints that create an object; actions on an existing webhook endpoint create none. */
 export const creations = endpoints
-  .filter(({ method, path }) => method === 'POST' && !path.includes(absentId))
+  .filter(({ method, path }) => method === 'POST' && !path.includes(absentId) && path !== '/api/banks/resolve')
   .map((endpoint) => ({ ...endpoint, status: statusOfCreation(endpoint.path) }))
 
 /** The status of a creation: 200 for a payout, as the provider responds (ruling 1). */
@@ -85,5 +91,5 @@ export function statusOfCreation(path: string): number {
 
 /** The endpoints whose body may name a customer. */
 export const endpointsForCustomers = endpointsWithBody.filter(
-  ({ path }) => !/^\/api\/(webhooks|individual-customers|business-customers)/.test(path),
+  ({ path }) => !/^\/api\/(webhooks|individual-customers|business-customers|banks\/resolve)/.test(path),
 )

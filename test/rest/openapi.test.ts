@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { errorCodes } from '../../src/core/errors.ts'
+import { sandboxRail } from '../../src/modules/rails/adapters/sandbox-rail.ts'
 import { failure, problemDetails } from '../../src/rest/error-responses.ts'
 import type { JsonSchema } from '../../src/rest/input-fields.ts'
 import { get } from '../../src/rest/route.ts'
@@ -192,8 +193,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(43)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(43)
+    expect(operations).toHaveLength(46)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(46)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -232,7 +233,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(48)
+    expect(answers).toHaveLength(51)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -242,7 +243,7 @@ describe('the OpenAPI document', () => {
 
 describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on %s', (engine) => {
   test('are accepted by the service', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { rails: [sandboxRail] })
     const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const customer = await app.customer()
     const wallet = await app.wallet({ balance: '1000' })

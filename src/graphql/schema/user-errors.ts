@@ -52,6 +52,7 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
   EXPECTATION_FAILED: null,
   RATE_LIMITED: null,
   INTERNAL: null,
+  BANK_LOOKUP_UNAVAILABLE: null,
   UNAVAILABLE: null,
 }
 

@@ -58,7 +58,7 @@ export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
 
 function operationOf(route: Route, group: string, schemas: JsonSchemas) {
   const { method, status } = route
-  const isCreation = method === 'POST'
+  const isCreation = method === 'POST' && route.writeOperation !== null
   const fields = fieldsOf(route)
   return {
     operationId: route.name,
@@ -87,11 +87,11 @@ function operationOf(route: Route, group: string, schemas: JsonSchemas) {
   }
 }
 
-function ownHeaders({ method, types, location, convert }: Route): readonly (keyof typeof headers)[] {
+function ownHeaders({ method, types, location, convert, writeOperation }: Route): readonly (keyof typeof headers)[] {
   if (types !== null) return ['Content-Disposition']
   if (method === 'GET') return []
   const ofEveryWrite = convert === null ? (['X-Ignored-Fields'] as const) : []
-  if (method !== 'POST') return ofEveryWrite
+  if (method !== 'POST' || writeOperation === null) return ofEveryWrite
   return [...ofEveryWrite, 'Idempotent-Replayed', ...(location === null ? [] : (['Location'] as const))]
 }
 
@@ -155,14 +155,14 @@ function requestBodyOf(fields: readonly OpenApiField[]) {
   }
 }
 
-function errorCodesByStatus({ method, path, payloadNames, errors }: Route): ErrorCode[][] {
+function errorCodesByStatus({ method, path, payloadNames, errors, writeOperation }: Route): ErrorCode[][] {
   const codes = new Set<ErrorCode>([
     ...commonErrorCodes,
     ...errors,
     ...(payloadNames.size > 0 || method !== 'GET' ? (['INVALID_INPUT'] as const) : []),
     ...(path.includes(':') ? (['ENDPOINT_NOT_FOUND'] as const) : []),
     ...(method === 'GET' ? [] : (['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
-    ...(method === 'POST' ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),
+    ...(method === 'POST' && writeOperation !== null ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),
   ])
   const inOrder = errorCodes.filter((code) => codes.has(code))
   return [...Map.groupBy(inOrder, (code) => httpStatusByCode[code]).values()]

@@ -81,7 +81,7 @@ async function handleRequest(
   { request, reply }: Exchange,
   { service, responseFlush, holdStream, sendDownload }: Omit<RestOptions, 'limits'> & { sendDownload: SendDownload },
 ): Promise<void> {
-  const { key, faults } = route.method === 'POST' ? readIdempotencyHeader(request) : noIdempotencyKey
+  const { key, faults } = isCreation(route) ? readIdempotencyHeader(request) : noIdempotencyKey
   const { merchantId, aheadMs, caller } = request
   if (route.writeOperation === null) requireScope(caller, 'read')
   const context = createContext(withRequestTrace(service, request), merchantId, key, aheadMs, caller)
@@ -180,6 +180,10 @@ function requireAcceptable({ types }: Route) {
     if (!isAcceptable) throw new DomainError('NOT_ACCEPTABLE', `This service answers ${names.join(', ')} only.`)
     done()
   }
+}
+
+function isCreation({ method, writeOperation }: Route): boolean {
+  return method === 'POST' && writeOperation !== null
 }
 
 const noIdempotencyKey = { key: null, faults: [] }

@@ -6,6 +6,7 @@ import { eventEndpoints } from '../../modules/events/rest.ts'
 import { exportEndpoints } from '../../modules/exports/rest.ts'
 import { payoutMethodEndpoints } from '../../modules/payout-methods/rest.ts'
 import { payoutEndpoints } from '../../modules/payouts/rest.ts'
+import { bankEndpoints } from '../../modules/rails/banks/rest.ts'
 import { transactionEndpoints } from '../../modules/transactions/rest.ts'
 import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
@@ -19,6 +20,7 @@ export const endpointGroups: readonly RouteGroup[] = [
   payoutEndpoints,
   transactionEndpoints,
   payoutMethodEndpoints,
+  bankEndpoints,
   exportEndpoints,
   eventEndpoints,
   webhookEndpointRoutes,

@@ -9,7 +9,7 @@ export type Failure = {
   /** The error. */
   readonly error: {
     /** The reason, for programs. */
-    readonly code: 'INVALID_INPUT' | 'MALFORMED_JSON' | 'MALFORMED_REQUEST' | 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'API_KEY_IN_BROWSER' | 'INSUFFICIENT_SCOPE' | 'NETWORK_NOT_ALLOWED' | 'RESOURCE_NOT_FOUND' | 'ENDPOINT_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'CUSTOMER_CLOSED' | 'WEBHOOK_DISABLED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'IDEMPOTENCY_KEY_REUSED' | 'WALLET_NOT_FOUND' | 'RATE_UNAVAILABLE' | 'INSUFFICIENT_FUNDS' | 'DEPOSIT_ADDRESS_UNAVAILABLE' | 'WEBHOOK_LIMIT_REACHED' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'UNAVAILABLE'
+    readonly code: 'INVALID_INPUT' | 'MALFORMED_JSON' | 'MALFORMED_REQUEST' | 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'API_KEY_IN_BROWSER' | 'INSUFFICIENT_SCOPE' | 'NETWORK_NOT_ALLOWED' | 'RESOURCE_NOT_FOUND' | 'ENDPOINT_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'CUSTOMER_CLOSED' | 'WEBHOOK_DISABLED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'IDEMPOTENCY_KEY_REUSED' | 'WALLET_NOT_FOUND' | 'RATE_UNAVAILABLE' | 'INSUFFICIENT_FUNDS' | 'DEPOSIT_ADDRESS_UNAVAILABLE' | 'WEBHOOK_LIMIT_REACHED' | 'BANK_LOOKUP_UNAVAILABLE' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'UNAVAILABLE'
     /** The reason, for people. */
     readonly message: string
     /** Details of some codes. */
@@ -539,6 +539,24 @@ export type WalletPayoutMethod = {
 
 /** A bank account or crypto address to pay out to. */
 export type PayoutMethod = BankPayoutMethod | WalletPayoutMethod
+
+/** A bank that payouts can go to. */
+export type Bank = {
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string
+  /** The name of the bank. */
+  readonly bank_name: string
+}
+
+/** A bank account and its holder. */
+export type ResolvedBankAccount = {
+  /** The code of the bank in its country’s payment system. */
+  readonly destination_institution_code: string
+  /** The account number. */
+  readonly account_number: string
+  /** The name of the holder. */
+  readonly account_name: string
+}
 
 /** A deposit to a wallet. */
 export type Deposit = {
@@ -2464,6 +2482,41 @@ export type Gets = {
       }
     }
   }
+  /** List banks */
+  readonly '/api/banks': {
+    readonly request: {
+      readonly query: {
+        /** The currency that the recipient gets. */
+        readonly currency: 'NGN' | 'ZAR'
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** A message for people. */
+      readonly message: string
+      /** The banks. */
+      readonly data: readonly Bank[]
+    }
+  }
+  /** Get the name of a bank account */
+  readonly '/api/banks/resolve': {
+    readonly request: {
+      readonly query: {
+        /** The account number. */
+        readonly account_number: string
+        /** The code of the bank in its country’s payment system. */
+        readonly bank_code: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** A message for people. */
+      readonly message: string
+      readonly data: ResolvedBankAccount
+    }
+  }
   /** Read what happened */
   readonly '/api/events': {
     readonly request: {
@@ -2825,6 +2878,24 @@ export type Posts = {
       /** A message for people. */
       readonly message: string
       readonly data: WalletPayoutMethod
+    }
+  }
+  /** Resolve a bank account */
+  readonly '/api/banks/resolve': {
+    readonly request: {
+      readonly body: {
+        /** The account number. */
+        readonly account_number: string
+        /** The code of the bank in its country’s payment system. */
+        readonly bank_code: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** A message for people. */
+      readonly message: string
+      readonly data: ResolvedBankAccount
     }
   }
   /** Register a webhook endpoint */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { DomainError } from '../../../core/errors.ts'
 import type { WallClock } from '../../../core/ids-and-clock.ts'
 import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
@@ -6,7 +7,15 @@ import { createTrustedHttpClient } from '../../webhooks/transport/http-exchange.
 import type { Signer } from '../../webhooks/transport/standard-webhooks.ts'
 import { createSignedHeaders, parseSigner, verifySignature } from '../../webhooks/transport/standard-webhooks.ts'
 import type { CallHeaders, PaymentInstruction, Rail } from './rail.ts'
-import { encodePaymentInstruction, parseBankReport, parseCancellation, parsePostedReports } from './wire-format.ts'
+import {
+  encodeAccount,
+  encodePaymentInstruction,
+  parseBankReport,
+  parseBanks,
+  parseCancellation,
+  parsePostedReports,
+  parseResolution,
+} from './wire-format.ts'
 
 const day = 24 * 3_600_000
 
@@ -37,6 +46,7 @@ type HttpRailOptions = HttpRailConfig & {
 export function createHttpRail({ name, url, secrets, wallClock, limits = bankLimits }: HttpRailOptions): Rail {
   const signer = parseSigner(secrets)
   const { call } = createBankClient({ url, signer, wallClock, limits })
+  const lookUp = createLookup({ url, signer, wallClock, limits: shorten(limits) })
   const request = async (type: BankRequestType, order: PaymentInstruction, callHeaders: CallHeaders = {}) => {
     const body = type === 'submit' ? encodePaymentInstruction(order) : ''
     return requireWholeResponse(
@@ -67,6 +77,24 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
       if (outcome && status === { CANCELLED: ok, TOO_LATE: conflict }[outcome]) return outcome
       throw unexpectedResponse(status)
     },
+    banks: async (currency) => {
+      const result = await lookUp({ path: `/banks/${currency}`, signedAs: `banks_${currency}` })
+      const { status, body } = requireWholeResponse(result)
+      if (unsupportedStatuses.includes(status)) return 'UNSUPPORTED'
+      const banks = status === ok ? parseBanks(body) : null
+      if (banks) return banks
+      throw new Error(`the bank answered with ${status} and no list of banks`)
+    },
+    resolve: async (account) => {
+      const sent = encodeAccount(account)
+      const signedAs = `resolve_${hash('sha256', sent, 'hex').slice(0, 32)}`
+      const { status, body } = requireWholeResponse(await lookUp({ path: '/banks/resolve', signedAs, body: sent }))
+      if (status === unprocessable) return 'NOT_FOUND'
+      if (unsupportedStatuses.includes(status)) return 'UNSUPPORTED'
+      const resolved = status === ok ? parseResolution(account, body) : null
+      if (resolved) return resolved
+      throw new Error(`the bank answered with ${status} and no name of this account`)
+    },
     reports: {
       verify: ({ headers, body, now }) => {
         const id = verifySignature(headers, { body, signer, now })
@@ -78,6 +106,27 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
       },
       read: parsePostedReports,
     },
+  }
+}
+
+/** A bank without these calls. A rail that checks `webhook-id` first may respond with 401 to a path that it lacks. */
+const unsupportedStatuses: readonly number[] = [401, 404, 405, 501]
+
+/** Someone waits for the answer to a question about a bank. */
+const maxLookupMs = 10_000
+
+function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
+  return { connectMs, wholeMs: Math.min(wholeMs, maxLookupMs) }
+}
+
+type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
+
+/** Creates a client of the calls that are about no order. A call without a body is a GET. */
+function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
+  const { send } = createTrustedHttpClient({ limits })
+  return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
+    const headers = createSignedHeaders(signedAs, { body, signer, now: wallClock() })
+    return send(new URL(`${url}${path}`), { method: body === '' ? 'GET' : 'POST', headers, body })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WallTime } from '../../../core/ids-and-clock.ts'
+import type { Bank, BankAccountNumber, ResolvedBankAccount } from '../../../operations/bank-directory.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
 export type PaymentInstruction = {
@@ -49,6 +50,10 @@ export type Rail = {
   /** Returns the state of the order; `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
+  /** Returns the banks that orders in a currency can go to; for banks with such a list. */
+  readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
+  /** Returns the name of an account; for banks that tell it. */
+  readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   /** For banks that report state changes themselves. */
   readonly reports?: {
     /**

@@ -67,6 +67,16 @@ function throwNoAnswer(): never {
   throw noAnswerError()
 }
 
+/** The banks that the simulated bank knows. All their accounts exist, except the one that rejects as missing. */
+const banks = [
+  { currency: 'NGN', bankCode: '044', bankName: 'Access Bank' },
+  { currency: 'NGN', bankCode: '011', bankName: 'First Bank of Nigeria' },
+  { currency: 'NGN', bankCode: '058', bankName: 'Guaranty Trust Bank' },
+  { currency: 'NGN', bankCode: '057', bankName: 'Zenith Bank' },
+  { currency: 'ZAR', bankCode: '470010', bankName: 'Capitec Bank' },
+  { currency: 'ZAR', bankCode: '250655', bankName: 'First National Bank' },
+] as const
+
 /**
  * The simulated bank of the sandbox. The account number selects its behaviour. Its responses depend only on the order
  * and on the time since the first submission.
@@ -82,6 +92,11 @@ export const sandboxRail: Rail = {
   find: async (order) => {
     const result = behaviourOf(order).find(order, ageOf(order))
     return result === 'NOT_FOUND' ? result : withReference(order, result)
+  },
+  banks: async (currency) => banks.filter((bank) => bank.currency === currency),
+  resolve: async ({ accountNumber, bankCode }) => {
+    const isKnown = banks.some((bank) => bank.bankCode === bankCode) && parseSandboxAccount(accountNumber) !== '10'
+    return isKnown ? { accountNumber, bankCode, accountName: 'ADA OBI' } : 'NOT_FOUND'
   },
 }
 

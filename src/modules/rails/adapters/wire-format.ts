@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { invalidInput } from '../../../core/errors.ts'
 import { parseUuid } from '../../../core/ids-and-clock.ts'
-import { asciiWord, instant, optional, optionalText, parseInput } from '../../../core/input.ts'
+import { asciiWord, instant, optional, optionalText, parseInput, text } from '../../../core/input.ts'
 import { parseJsonText } from '../../../core/net/json-text.ts'
+import type { Bank, BankAccountNumber, ResolvedBankAccount } from '../../../operations/bank-directory.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
 import type { IdentifiedBankReport, PaymentInstruction } from './rail.ts'
@@ -86,6 +87,28 @@ function isAboutOrder(
   { state, id }: z.output<typeof ResponseBody | typeof CancellationBody>,
 ): boolean {
   return id === undefined ? !movesMoney[state] : parseUuid(id) === orderId
+}
+
+const maxBanks = 2_000
+
+const BanksBody = z.object({ banks: z.array(z.object({ bank_code: text(64), bank_name: text() })).max(maxBanks) })
+const ResolutionBody = z.object({ account_number: z.string(), bank_code: z.string(), account_name: text() })
+
+/** Parses a list of banks; `null` if it is invalid. */
+export function parseBanks(body: Buffer): readonly Bank[] | null {
+  const { success, data } = BanksBody.safeParse(parseJsonObject(body))
+  return success ? data.banks.map(({ bank_code, bank_name }) => ({ bankCode: bank_code, bankName: bank_name })) : null
+}
+
+/** Parses the name of an account; `null` if it is invalid or of another account. */
+export function parseResolution(account: BankAccountNumber, body: Buffer): ResolvedBankAccount | null {
+  const { success, data } = ResolutionBody.safeParse(parseJsonObject(body))
+  if (!success || data.account_number !== account.accountNumber || data.bank_code !== account.bankCode) return null
+  return { ...account, accountName: data.account_name }
+}
+
+export function encodeAccount({ accountNumber, bankCode }: BankAccountNumber): string {
+  return JSON.stringify({ account_number: accountNumber, bank_code: bankCode })
 }
 
 /**
