@@ -47,10 +47,9 @@ export const overviewPage: ConsolePage = {
 ${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
 ${figures}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
-<div class="halves"><section><h2>Rails</h2>
-${railHealth}</section>
-<section><h2>Webhook endpoints that fail</h2>
-${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}</section></div>`,
+<h2>Rails</h2>
+${railHealth}<h2>Webhook endpoints that fail</h2>
+${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
 }
