@@ -48,6 +48,8 @@ import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
 import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
+import { customerSearchKeys } from './0050-customer-search-keys.ts'
+import { searchIndexes } from './0051-search-indexes.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +102,6 @@ export const migrations: readonly Migration[] = [
   operators,
   payoutStatistics,
   statisticsCursors,
+  customerSearchKeys,
+  searchIndexes,
 ]

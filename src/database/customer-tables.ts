@@ -69,6 +69,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   wallets: { rows: ownedTablesByName.wallets },
   payoutMethods: { rows: ownedTablesByName.payoutMethods },
   payouts: { rows: ownedTablesByName.payouts },
+  customerSearchKeys: { rows: { owner: 'customerId', insertColumn: 'customerId' } },
   walletAddresses: {
     rows: { to: 'wallets', foreignKey: 'walletId' },
     merchantWide: { verbs: ['insert'], reason: 'a new wallet gets its address in the transaction that opens it' },

@@ -450,6 +450,12 @@ export const tables = {
     merchantId: uuid(),
     through: integer(),
   },
+  customerSearchKeys: {
+    merchantId: uuid(),
+    kind: text<'name' | 'email' | 'phone'>(),
+    key: text(),
+    customerId: uuid(),
+  },
 } as const
 
 /** Views, for operators and the audit. */

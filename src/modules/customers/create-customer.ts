@@ -9,7 +9,7 @@ import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
-import { insertCustomer } from './repository.ts'
+import { insertCustomer } from './search-keys.ts'
 
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))

@@ -9,6 +9,7 @@ import { CreateCustomerInput, futureBirthDateErrors, missingNameErrors } from '.
 import type { Customer } from './customer.ts'
 import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
+import { updateSearchKeys } from './search-keys.ts'
 
 // An absent field keeps its value; an optional one that is null or empty is cleared.
 const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
@@ -44,6 +45,7 @@ export const updateCustomer = defineOperation(
 
       const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }
       await updateCustomerDetails(tx, updated)
+      await updateSearchKeys(tx, { before: customer, after: updated })
       await recordEvent(tx, context, {
         type: 'customer.updated',
         objectId: updated.id,
