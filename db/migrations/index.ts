@@ -50,6 +50,8 @@ import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
 import { customerComplianceDetails } from './0050-customer-compliance-details.ts'
 import { depositNumbers } from './0051-deposit-numbers.ts'
+import { customerSearchKeys } from './0052-customer-search-keys.ts'
+import { searchIndexes } from './0053-search-indexes.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -104,4 +106,6 @@ export const migrations: readonly Migration[] = [
   statisticsCursors,
   customerComplianceDetails,
   depositNumbers,
+  customerSearchKeys,
+  searchIndexes,
 ]

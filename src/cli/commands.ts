@@ -23,6 +23,7 @@ import { depositCommands } from './deposits.ts'
 import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
+import { findCommand } from './find.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './list-commands.ts'
 import { auditCommand, maintenanceCommands } from './maintenance-commands.ts'
@@ -91,6 +92,7 @@ export const commands = withReasonOptions({
       return { id: result.id, status: result.status }
     },
   },
+  find: findCommand,
   ...listCommands,
   ...depositCommands,
   ...railCommands,

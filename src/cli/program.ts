@@ -30,6 +30,7 @@ type ProgramInput = {
 /** The headings of the help in order, each with the first words of its commands. */
 const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Merchants and API keys:': ['merchant', 'key', 'token'],
+  'Search:': ['find'],
   'Customers and wallets:': ['customer', 'wallet'],
   'Payouts and deposits:': ['payout', 'attention', 'deposit'],
   'Rails and banks:': ['rail', 'reconcile'],

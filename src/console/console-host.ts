@@ -25,6 +25,7 @@ import { payoutPage } from './payout-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { allFeesPage, allRatesPage, pricesPage } from './prices-page.ts'
 import { railsPage } from './rails-page.ts'
+import { searchPage } from './search-page.ts'
 import { walletPage } from './wallet-page.ts'
 import { walletsPage } from './wallets-page.ts'
 import { webhookPage } from './webhook-page.ts'
@@ -45,6 +46,7 @@ const consolePages: readonly ConsolePage[] = [
   webhooksPage,
   webhookPage,
   railsPage,
+  searchPage,
   pricesPage,
   allRatesPage,
   allFeesPage,

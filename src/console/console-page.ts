@@ -32,7 +32,12 @@ export type PageRequest = ConsoleContext & {
   readonly onDemandButton: () => Html
 }
 
-export type PageContent = { readonly title: string; readonly body: Html }
+export type PageContent = {
+  readonly title: string
+  readonly body: Html
+  /** The address of another page to show instead. */
+  readonly redirect?: string
+}
 
 /** A file that is written as `chunks` is read. */
 export type PageFile = { readonly name: string; readonly chunks: AsyncGenerator<string> }

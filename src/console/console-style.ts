@@ -23,6 +23,9 @@ header nav a:hover { background: var(--code) }
 header nav a[aria-current] { background: var(--accent); color: var(--paper); font-weight: 600 }
 .operator { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; margin-left: auto; font-size: .86rem }
 .operator button { padding: .15rem .55rem }
+.search { display: flex; gap: .35rem; flex: 1 1 16rem; max-width: 26rem }
+.search input { flex: 1; min-width: 0; padding: .2rem .5rem }
+.search button { padding: .2rem .6rem }
 main.entrance { max-width: 30rem }
 .entrance form { display: grid; gap: .9rem; margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
 .entrance label { font-weight: 600 }

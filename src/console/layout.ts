@@ -23,11 +23,15 @@ const navigationLinks = [
   ['/log', 'Operator log'],
 ] as const
 
+export const searchPath = '/search'
+
 type PageFrame = {
   readonly mode: Mode
   readonly path: string
   readonly urlFor: (path: string) => string
   readonly session: ConsoleSession
+  /** The term that was searched. */
+  readonly term: string
   /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
   readonly endSessionForm: Html
@@ -38,7 +42,7 @@ const modeLabels: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real
 /** Renders a page with header, navigation, notice and footer. */
 export function renderConsolePage(
   { title, body }: PageContent,
-  { mode, path, urlFor, session, notice, endSessionForm }: PageFrame,
+  { mode, path, urlFor, session, term, notice, endSessionForm }: PageFrame,
 ): string {
   return renderPage(
     title,
@@ -48,12 +52,18 @@ export function renderConsolePage(
 <span class="mode ${mode}">${modeLabels[mode]}</span>
 <nav aria-label="Pages"><ul>
 ${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
+${searchBox(urlFor, term)}
 ${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}</header>
 <main id="main" tabindex="-1">
 ${notice}<h1>${title}</h1>
 ${body}</main>
 <footer><span>All times in UTC. ${session.can('act') ? html`Your actions are logged under the name ${session.actor.operator}.` : ''}</span>${session.signIn === null ? endSessionForm : ''}</footer>`,
   )
+}
+
+/** The access key is `/`, because the console has no scripts that could listen for the key alone. */
+function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
+  return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }
 
 const roleLabels: Record<OperatorRole, string> = { look: 'may look', act: 'may act' }

@@ -13,7 +13,7 @@ import type { ConsoleAccess } from './console-access.ts'
 import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageFile, PageRequest } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createCsrfToken, verifyCsrfToken } from './console-session.ts'
-import { renderBarePage, renderConsolePage } from './layout.ts'
+import { renderBarePage, renderConsolePage, searchPath } from './layout.ts'
 
 type PageRoute = {
   readonly console: ConsoleContext
@@ -172,11 +172,13 @@ async function sendPage(
   const pageRequest = createPageRequest({ console, access, session, page }, request, rejected)
   const { path, urlFor } = pageRequest
   const { content, code } = await renderOrExplain(page, pageRequest)
+  if (content.redirect !== undefined) return reply.redirect(content.redirect, 303)
   const frame = {
     mode: console.service.mode,
     path,
     urlFor,
     session,
+    term: path === searchPath ? (pageRequest.query.term ?? '') : '',
     notice,
     endSessionForm: endSessionForm({ session, urlFor, formId: console.service.newId() }),
   }

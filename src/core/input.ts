@@ -208,6 +208,9 @@ export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be a
 /** A page size from 1 to 100 (contract, section 8). */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
+/** The maximum number of results of a search, from 1 to 50. */
+export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
+
 /** Returns the parsed values of the fields that the caller sent. */
 export function sentFields<Parsed extends object>(input: object, parsed: Parsed): Partial<Parsed> {
   const sent = input as Record<string, unknown>

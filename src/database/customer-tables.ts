@@ -71,6 +71,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   payoutMethods: { rows: ownedTablesByName.payoutMethods },
   payouts: { rows: ownedTablesByName.payouts },
   customerComplianceDetails: { rows: ownedTablesByName.customerComplianceDetails },
+  customerSearchKeys: { rows: { owner: 'customerId', insertColumn: 'customerId' } },
   walletAddresses: {
     rows: { to: 'wallets', foreignKey: 'walletId' },
     merchantWide: { verbs: ['insert'], reason: 'a new wallet gets its address in the transaction that opens it' },

@@ -66,6 +66,8 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
+  /** A text that is compared by bytes, whatever the collation of the database is. */
+  readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>

@@ -459,6 +459,12 @@ export const tables = {
     customerId: uuid(),
     details: text(),
   },
+  customerSearchKeys: {
+    merchantId: uuid(),
+    kind: text<'name' | 'email' | 'phone'>(),
+    key: text(),
+    customerId: uuid(),
+  },
 } as const
 
 /** Views, for operators and the audit. */

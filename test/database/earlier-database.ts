@@ -21,6 +21,7 @@ const ownRows = [
   'watched_addresses',
   'given_addresses',
   'statistics_cursors',
+  'customer_search_keys',
 ]
 
 /** Returns the rows of each table, every value as text. */

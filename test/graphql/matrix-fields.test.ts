@@ -136,6 +136,12 @@ function lookups({ person, company, methods, wallets, payouts, webhooks, entryId
       query: `query($currency: String!) { payoutMethodRequirements(currency: $currency) ${everythingOf(schema, 'PayoutMethodRequirements')} }`,
       variables: { currency },
     })),
+    ...[...Object.values(payouts).slice(0, 1), person, wallets.person, ...Object.values(methods), entryId].map(
+      (term) => ({
+        query: `query($term: String!) { search(term: $term, first: 4) ${everythingOf(schema, 'SearchPage', 2)} }`,
+        variables: { term },
+      }),
+    ),
     { query: `query { events(first: 40) ${everythingOf(schema, 'EventPage', 2)} }`, variables: {} },
     // More than a page, so that a next page exists.
     { query: `query { attention(first: 1) ${everythingOf(schema, 'AttentionPage', 2)} }`, variables: {} },

@@ -36,6 +36,7 @@ const boundedLists: Record<string, string> = {
   'PayoutAttention.actions': 'the values of an enum',
   'PayoutMethodRequirements.fields': 'the fields of one input',
   'PayoutQuote.warnings': 'one for each identifier of an account',
+  'SearchPage.nodes': 'as many as `first`, at most 50',
   'Query.nodes': 'as many as ids are given, of which there may be 100',
   'Wallet.addresses': 'given when the wallet is opened',
   'Wallet.pendingDeposits': 'the latest twenty',

@@ -38,6 +38,7 @@ export const layers = [
   'modules/webhooks/endpoints/',
   'modules/rails/',
   'modules/events/',
+  'modules/search/',
   'modules/operators/',
   'modules/webhooks/dispatcher/',
   'modules/payout-statistics/',

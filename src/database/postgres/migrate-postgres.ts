@@ -14,6 +14,7 @@ const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: failToCo
 
 const dialect: MigrationDialect = {
   uuid: sql`uuid`,
+  binaryText: sql`text collate "C"`,
   timestamp: sql`timestamptz`,
   amount: sql`bigint`,
   // `json` keeps the order of an object's fields; `jsonb` does not.

@@ -11,6 +11,7 @@ const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: failTo
 
 const dialect: MigrationDialect = {
   uuid: sql`text`,
+  binaryText: sql`text`,
   timestamp: sql`text`,
   amount: sql`integer`,
   json: sql`text`,

@@ -22,6 +22,8 @@ const fieldPrices = {
   node: 10,
   /** A scan of events, filtered by type or customer. */
   events: 500,
+  /** Up to thirty queries, of which few find anything. */
+  search: 100,
   /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
   /** A maintained count, or a count from an index. */
@@ -89,6 +91,7 @@ export function operationCost(
       ? selectionCost(field.selectionSet, type, { size, total: totalCountCost(field) })
       : 0
     if (type?.name === 'EventPage') return sum([fieldPrices.events, inner])
+    if (type?.name === 'SearchPage') return sum([fieldPrices.search, inner])
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
       // The rows of a page are read even if they are not selected.

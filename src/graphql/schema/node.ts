@@ -67,7 +67,7 @@ function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<
   }
 }
 
-type NodeUnionDeclaration<Row> = WithSource<Row> & {
+type RowUnionDeclaration<Row> = {
   readonly description: string
   readonly types: readonly { readonly name: string }[]
   readonly from: readonly (keyof Row & string)[]
@@ -77,16 +77,23 @@ type NodeUnionDeclaration<Row> = WithSource<Row> & {
 /** Declares a union of node types. An id of a member type is a valid id of the union. */
 export function nodeUnion<Row>(
   name: string,
-  { description, types, from, typeOf, source }: NodeUnionDeclaration<Row>,
+  { source, ...declaration }: RowUnionDeclaration<Row> & WithSource<Row>,
 ): UnionRef<SchemaTypes, Row> & WithSource<Row> {
   registerUnion(
     name,
-    types.map(({ name }) => name),
+    declaration.types.map(({ name }) => name),
   )
+  return Object.assign(rowUnion(name, declaration), { source }) as never
+}
+
+/** Declares a union of object types whose rows no source finds by one key. */
+export function rowUnion<Row>(
+  name: string,
+  { description, types, from, typeOf }: RowUnionDeclaration<Row>,
+): UnionRef<SchemaTypes, Row> {
   const resolveType = (row: Row) => typeOf(row).name
   const rowType: RowTypeResolver = { from, typeOf: resolveType }
-  const type = builder.unionType(name, { description, types, resolveType, extensions: { rowType } } as never)
-  return Object.assign(type, { source }) as never
+  return builder.unionType(name, { description, types, resolveType, extensions: { rowType } } as never) as never
 }
 
 export function addNodeQuery<Row>(

@@ -10,7 +10,7 @@ import { recordEvent } from '../outbox/record-event.ts'
 import { complianceDetails, mergeComplianceDetails } from './compliance-details.ts'
 import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
-import { insertCustomer } from './repository.ts'
+import { insertCustomer } from './search-keys.ts'
 
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))

@@ -1,5 +1,6 @@
 import type { Params } from '../../database/query.ts'
 import {
+  deleteFrom,
   insertRow,
   merchantIdQuery,
   pickParams,
@@ -13,7 +14,19 @@ import { tables } from '../../database/tables.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
-export const insertCustomer = insertRow('customers')
+/** See `insertCustomer` of `search-keys.ts`, which adds the search keys. */
+export const insertCustomerRow = insertRow('customers')
+
+export const insertSearchKey = insertRow('customerSearchKeys')
+
+export const deleteSearchKey = statementOne((p: Params<RowOf<'customerSearchKeys'>>) =>
+  deleteFrom('customerSearchKeys')
+    .where('merchantId', '=', p.merchantId)
+    .where('kind', '=', p.kind)
+    .where('key', '=', p.key)
+    .where('customerId', '=', p.customerId)
+    .returning('customerId'),
+)
 
 export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),

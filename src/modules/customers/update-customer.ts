@@ -11,9 +11,10 @@ import type { Customer } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
+import { updateSearchKeys } from './search-keys.ts'
 
 // An absent field keeps its value; an optional one that is null or empty is cleared.
-export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
+const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
   .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
@@ -51,6 +52,7 @@ export const updateCustomer = defineOperation(
 
       const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }
       await updateCustomerDetails(tx, updated)
+      await updateSearchKeys(tx, { before: customer, after: updated })
       await recordEvent(tx, context, {
         type: 'customer.updated',
         objectId: updated.id,

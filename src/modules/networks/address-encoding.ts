@@ -13,6 +13,11 @@ export function encodeEvmAddress(publicKey: Uint8Array): string {
   return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
 }
 
+/** Returns an EVM address with its EIP-55 checksum, whatever its case; null for any other text. */
+export function checksumEvmAddress(text: string): string | null {
+  return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
+}
+
 /**
  * Returns what is wrong with an EVM address, or null. An address without mixed case has no checksum (EIP-55), so only
  * its format is checked.

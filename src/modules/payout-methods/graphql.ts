@@ -104,7 +104,7 @@ export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod'
   },
 })
 
-const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod', {
+export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod', {
   description: 'A crypto address to pay out to.',
   source: sourceOfList(payoutMethods, 'WALLET'),
   fields: {

@@ -80,11 +80,12 @@ export const expectedFields: Record<string, string> = {
   PendingDeposit: 'amount confirmations detectedAt logIndex needed network txHash',
   PersonalInfo: 'birthDate firstName lastName middleName',
   Query:
-    'assetCodes:AssetCodeConnection attention:AttentionPage customer:Customer customers:CustomerConnection events:EventPage merchant:Merchant node:Node nodes:Node payout:Payout payoutMethod:PayoutMethod payoutMethodRequirements:PayoutMethodRequirements payoutMethods:PayoutMethodConnection payoutQuote:PayoutQuoteResult payouts:PayoutConnection statement:Statement wallet:Wallet wallets:WalletConnection webhookEndpoint:WebhookEndpoint webhookEndpoints:WebhookEndpointConnection',
+    'assetCodes:AssetCodeConnection attention:AttentionPage customer:Customer customers:CustomerConnection events:EventPage merchant:Merchant node:Node nodes:Node payout:Payout payoutMethod:PayoutMethod payoutMethodRequirements:PayoutMethodRequirements payoutMethods:PayoutMethodConnection payoutQuote:PayoutQuoteResult payouts:PayoutConnection search:SearchPage statement:Statement wallet:Wallet wallets:WalletConnection webhookEndpoint:WebhookEndpoint webhookEndpoints:WebhookEndpointConnection',
   ReplayWebhookEventsPayload: 'webhookEndpoint:WebhookEndpoint',
   ResolveAttentionPayload: 'payout:Payout',
   RotateWebhookSecretPayload: 'secret webhookEndpoint:WebhookEndpoint',
   AdvanceClockPayload: 'now',
+  SearchPage: 'hasMore nodes:SearchResult',
   SimulateDepositPayload: 'wallet:Wallet',
   SimulatePayoutPayload: 'payout:Payout',
   Statement: 'closingBalance from isFinal lineCount lines:LedgerEntryConnection openingBalance to wallet:Wallet',

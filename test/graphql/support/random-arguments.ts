@@ -162,6 +162,17 @@ export function randomArguments(
       const after: [string, unknown][] = isFaulty && once(3) ? [['after', 'x']] : []
       return { values: [['first', first], ...after], size: first }
     }
+    if (named === 'SearchPage') {
+      const first = 1 + next(Math.min(5, room + 1))
+      const term = oneOf(isFaulty && once(3) ? ['', ...known.idempotencyKeys] : Object.values(known.ids).flat())
+      return {
+        values: [
+          ['term', term],
+          ['first', first],
+        ],
+        size: first,
+      }
+    }
     if (has('first')) {
       const { values, size } = sliceOf(list, room)
       const filter = field.args.find(({ name }) => name === 'filter')

@@ -1,0 +1,60 @@
+import { addQuery, exposeColumn, exposeColumnAs, objectType, queryField } from '../../graphql/schema/fields.ts'
+import { optional, required } from '../../graphql/schema/inputs.ts'
+import { rowUnion } from '../../graphql/schema/node.ts'
+import { Customer } from '../customers/graphql.ts'
+import { LedgerEntry } from '../ledger/graphql.ts'
+import { BankPayoutMethod, WalletPayoutMethod } from '../payout-methods/graphql.ts'
+import { Payout } from '../payouts/graphql.ts'
+import { Wallet } from '../wallets/graphql.ts'
+import type { SearchHit } from './search.ts'
+import { search } from './search.ts'
+
+const typeNames = ['Payout', 'Customer', 'Wallet', 'BankPayoutMethod', 'WalletPayoutMethod', 'LedgerEntry'] as const
+type TypeName = (typeof typeNames)[number]
+
+/** A found row with the name of its type, because rows do not contain it. */
+type ResultRow = SearchHit['row'] & { readonly resultType: TypeName }
+
+const typesByName = { Payout, Customer, Wallet, BankPayoutMethod, WalletPayoutMethod, LedgerEntry }
+
+const SearchResult = rowUnion<ResultRow>('SearchResult', {
+  description: 'A found object. A `LedgerEntry` is a deposit or the reversal of one.',
+  types: Object.values(typesByName),
+  from: ['resultType'],
+  typeOf: ({ resultType }) => typesByName[resultType],
+})
+
+function toResultRow({ type, row }: SearchHit): ResultRow {
+  const names: Record<SearchHit['type'], TypeName> = {
+    payout: 'Payout',
+    customer: 'Customer',
+    wallet: 'Wallet',
+    payoutMethod: 'type' in row && row.type === 'WALLET' ? 'WalletPayoutMethod' : 'BankPayoutMethod',
+    deposit: 'LedgerEntry',
+  }
+  return { ...row, resultType: names[type] }
+}
+
+const SearchPage = objectType<{ readonly items: readonly ResultRow[]; readonly hasMore: boolean }>('SearchPage', {
+  description: 'The results of a search.',
+  fields: {
+    nodes: exposeColumnAs('items', 'The found objects: first exact matches, then names.', [SearchResult]),
+    hasMore: exposeColumn('hasMore', 'Whether more objects match than `first`.', 'Boolean'),
+  },
+})
+
+addQuery(
+  'search',
+  queryField(
+    SearchPage,
+    'Finds objects by an identifier: an id, a transaction id, reference, account number, address, transaction hash, e-mail address or phone number. Also finds customers by the beginning of a name.',
+    {
+      term: required('The whole identifier, or the beginning of a name, with at most 255 characters. Case is ignored.'),
+      first: optional('The maximum number of results, 1 to 50; 20 if absent.', 'Int'),
+    },
+    async (context, { term, first }) => {
+      const { hits, hasMore } = await search(context, { term, first: first ?? undefined })
+      return { items: hits.map(toResultRow), hasMore }
+    },
+  ),
+)

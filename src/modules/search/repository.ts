@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import { query, selectFrom } from '../../database/query.ts'
+import type { Network } from '../networks/network.ts'
+
+type Lookup<Value extends object> = Params<{ merchantId: string; limit: number } & Value>
+
+export const customerIdsByKey = query((p: Lookup<{ kind: 'email' | 'phone'; key: string }>) =>
+  selectFrom('customerSearchKeys')
+    .select('customerId as id')
+    .where('merchantId', '=', p.merchantId)
+    .where('kind', '=', p.kind)
+    .where('key', '=', p.key)
+    .orderBy('customerId')
+    .limit(p.limit),
+)
+
+/** Finds the names from `from` (inclusive) to `to` (exclusive), which is the range of a prefix. */
+export const customerIdsByName = query((p: Lookup<{ from: string; to: string }>) =>
+  selectFrom('customerSearchKeys')
+    .select('customerId as id')
+    .where('merchantId', '=', p.merchantId)
+    .where('kind', '=', sql.lit('name'))
+    .where('key', '>=', p.from)
+    .where('key', '<', p.to)
+    .orderBy('key')
+    .orderBy('customerId')
+    .limit(p.limit),
+)
+
+const payoutIds = (p: Lookup<object>) =>
+  selectFrom('payouts').select('id').where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc').limit(p.limit)
+
+export const payoutIdsByAccountNumber = query((p: Lookup<{ accountNumber: string }>) =>
+  payoutIds(p).where('accountNumber', '=', p.accountNumber),
+)
+
+export const payoutIdsByFiatReference = query((p: Lookup<{ fiatReferenceId: string }>) =>
+  payoutIds(p).where('fiatReferenceId', '=', p.fiatReferenceId),
+)
+
+const payoutMethodIds = (p: Lookup<object>) =>
+  selectFrom('payoutMethods')
+    .select('id')
+    .where('merchantId', '=', p.merchantId)
+    .orderBy('sequence', 'desc')
+    .limit(p.limit)
+
+export const payoutMethodIdsByAccountNumber = query((p: Lookup<{ accountNumber: string }>) =>
+  payoutMethodIds(p).where('accountNumber', '=', p.accountNumber),
+)
+
+export const payoutMethodIdsByIban = query((p: Lookup<{ iban: string }>) =>
+  payoutMethodIds(p).where('iban', '=', p.iban),
+)
+
+export const payoutMethodIdsByAddress = query((p: Lookup<{ walletAddress: string }>) =>
+  payoutMethodIds(p).where('walletAddress', '=', p.walletAddress),
+)
+
+/** Returns a wallet once for each network of the address. */
+export const walletIdsByAddress = query((p: Lookup<{ address: string }>) =>
+  selectFrom('walletAddresses')
+    .select('walletId as id')
+    .where('merchantId', '=', p.merchantId)
+    .where('address', '=', p.address)
+    .orderBy('network')
+    .limit(p.limit),
+)
+
+export const depositsOfTransaction = query((p: Lookup<{ network: Network; txHash: string }>) =>
+  selectFrom('chainDeposits')
+    .select(['walletId', 'depositReference'])
+    .where('merchantId', '=', p.merchantId)
+    .where('network', '=', p.network)
+    .where('txHash', '=', p.txHash)
+    .orderBy('logIndex')
+    .limit(p.limit),
+)

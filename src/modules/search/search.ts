@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import { parseUuid } from '../../core/ids-and-clock.ts'
+import { parseIdempotencyKey, parseInput, searchLimit, text } from '../../core/input.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Customer } from '../customers/customer.ts'
+import { customers } from '../customers/list.ts'
+import { foldText } from '../customers/search-keys.ts'
+import type { Entry } from '../ledger/entry.ts'
+import { walletEntriesOfTransfers } from '../ledger/repository.ts'
+import { checksumEvmAddress } from '../networks/address-encoding.ts'
+import { parseTransactionHash } from '../networks/input-formats.ts'
+import { networks } from '../networks/network.ts'
+import { payoutMethods } from '../payout-methods/list.ts'
+import type { PayoutMethod } from '../payout-methods/payout-method.ts'
+import { findPayoutByTransactionId, referenceIdRange } from '../payouts/get-payout.ts'
+import { payouts } from '../payouts/list.ts'
+import type { Payout } from '../payouts/payout.ts'
+import { payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
+import { wallets } from '../wallets/list.ts'
+import { depositByReference } from '../wallets/repository.ts'
+import type { WalletRow } from '../wallets/wallet.ts'
+import {
+  customerIdsByKey,
+  customerIdsByName,
+  depositsOfTransaction,
+  payoutIdsByAccountNumber,
+  payoutIdsByFiatReference,
+  payoutMethodIdsByAccountNumber,
+  payoutMethodIdsByAddress,
+  payoutMethodIdsByIban,
+  walletIdsByAddress,
+} from './repository.ts'
+
+/** The longest stored identifier or name has 255 characters. */
+const maxTermLength = 255
+
+export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
+
+/** A found object. `isExact` is false if only the beginning of a name matches. */
+export type SearchHit = { readonly isExact: boolean } & (
+  | { readonly type: 'payout'; readonly row: Payout }
+  | { readonly type: 'customer'; readonly row: Customer }
+  | { readonly type: 'wallet'; readonly row: WalletRow }
+  | { readonly type: 'payoutMethod'; readonly row: PayoutMethod }
+  /** The entry of a deposit, or of its reversal, in the statement of its wallet. */
+  | { readonly type: 'deposit'; readonly row: Entry }
+)
+
+export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore: boolean }
+
+type Search = {
+  readonly context: Context
+  readonly term: string
+  /** The id in the term: a UUID, or the UUID in a global id of a type that has such rows. */
+  readonly idOf: (type: SearchHit['type']) => string | null
+  readonly params: { readonly merchantId: string; readonly limit: number }
+}
+
+type Ids = readonly (string | null | undefined)[]
+
+/**
+ * Finds payouts, customers, wallets, payout methods and deposits by any of their identifiers, and customers by the
+ * beginning of a name. Exact matches come first. Finds only rows that the lists show to the caller.
+ *
+ * @throws DomainError INVALID_INPUT
+ */
+export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
+  const { term, first } = parseInput(SearchInput, input)
+  // One more than requested shows whether there are more.
+  const params = { merchantId: context.merchantId, limit: first + 1 }
+  const search: Search = { context, term, idOf: idReader(term), params }
+  const [foundPayouts, exactCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
+    findPayoutIds(search),
+    findCustomerIds(search),
+    findTransactions(search),
+    findPayoutMethodIds(search),
+    findCustomerIdsByName(search),
+  ])
+  const customerIds = new Set(exactCustomers)
+  const [payoutRows, customerRows, walletRows, methodRows, depositRows, namedRows] = await Promise.all([
+    readRows(foundPayouts, (ids) => payouts.find(context, ids)),
+    readRows(exactCustomers, (ids) => customers.find(context, ids)),
+    readRows([...(await findWalletIds(search)), ...transactions.walletIds], (ids) => wallets.find(context, ids)),
+    readRows(foundMethods, (ids) => payoutMethods.find(context, ids)),
+    findDeposits(search, transactions.references),
+    readRows(
+      namedCustomers.filter((id) => !customerIds.has(id)),
+      (ids) => customers.find(context, ids),
+    ),
+  ])
+  const hits: readonly SearchHit[] = [
+    ...payoutRows.map((row) => ({ type: 'payout' as const, row, isExact: true })),
+    ...customerRows.map((row) => ({ type: 'customer' as const, row, isExact: true })),
+    ...walletRows.map((row) => ({ type: 'wallet' as const, row, isExact: true })),
+    ...methodRows.map((row) => ({ type: 'payoutMethod' as const, row, isExact: true })),
+    ...depositRows.map((row) => ({ type: 'deposit' as const, row, isExact: true })),
+    ...namedRows.map((row) => ({ type: 'customer' as const, row, isExact: false })),
+  ]
+  return { hits: hits.slice(0, first), hasMore: hits.length > first }
+}
+
+const typesOfGlobalIds: Readonly<Record<string, SearchHit['type']>> = {
+  Payout: 'payout',
+  Customer: 'customer',
+  Wallet: 'wallet',
+  BankPayoutMethod: 'payoutMethod',
+  WalletPayoutMethod: 'payoutMethod',
+  LedgerEntry: 'deposit',
+}
+
+function idReader(term: string): Search['idOf'] {
+  const uuid = parseUuid(term)
+  if (uuid !== null) return () => uuid
+  const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(term) ? Buffer.from(term, 'base64').toString('latin1') : ''
+  // The key of an entry continues with its line.
+  const [, globalType = '', key = ''] = /^([A-Z]\w*):([^:]+)/.exec(decoded) ?? []
+  const id = parseUuid(key)
+  return (type) => (Object.hasOwn(typesOfGlobalIds, globalType) && typesOfGlobalIds[globalType] === type ? id : null)
+}
+
+async function findPayoutIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
+  const { merchantId } = params
+  const uuid = parseUuid(term)
+  const { key } = parseIdempotencyKey('term', term)
+  const [byTransactionId, byReference, byKey, byAccountNumber, byFiatReference] = await Promise.all([
+    findPayoutByTransactionId(db, { merchantId, transactionId: term }),
+    uuid === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(uuid) }),
+    // The row can be another customer's; only its id is used, and read again in the caller's scope.
+    key === null ? null : payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }),
+    payoutIdsByAccountNumber(db, { ...params, accountNumber: term }),
+    payoutIdsByFiatReference(db, { ...params, fiatReferenceId: term }),
+  ])
+  const single = [byTransactionId, byReference, byKey].map((payout) => payout?.id)
+  return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
+}
+
+async function findCustomerIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
+  // People write phone numbers in groups.
+  const phone = term.replace(/[\s().-]/g, '')
+  const [byEmail, byPhone] = await Promise.all([
+    customerIdsByKey(db, { ...params, kind: 'email', key: foldText(term) }),
+    customerIdsByKey(db, { ...params, kind: 'phone', key: phone }),
+  ])
+  return [idOf('customer'), ...idsOf(byEmail), ...idsOf(byPhone)]
+}
+
+/** A customer has at most three names. */
+const maxNamesPerCustomer = 3
+
+async function findCustomerIdsByName({ context: { db }, term, params }: Search): Promise<readonly string[]> {
+  const limit = params.limit * maxNamesPerCustomer
+  const found = await Promise.all(
+    nameForms(term).map((from) => customerIdsByName(db, { ...params, limit, from, to: `${from}\u{10ffff}` })),
+  )
+  return [...new Set(found.flatMap(idsOf))].slice(0, params.limit)
+}
+
+/**
+ * Returns the forms in which a name may be stored. Names of customers from before search keys existed are folded in
+ * ASCII only, so a term with other letters is also tried as such names are usually written.
+ */
+function nameForms(term: string): readonly string[] {
+  const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())
+  return [...new Set([foldText(term), ...[term, capitalized, term.toUpperCase()].map(lowerAscii)])]
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+/** Returns the spellings of an address: on EVM networks the case of an address has no meaning. */
+function addressForms(term: string): readonly string[] {
+  const checksummed = checksumEvmAddress(term)
+  if (checksummed === null) return [term]
+  const digits = checksummed.slice(2)
+  return [...new Set([term, checksummed, `0x${digits.toLowerCase()}`, `0x${digits.toUpperCase()}`])]
+}
+
+async function findWalletIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
+  const found = await Promise.all(addressForms(term).map((address) => walletIdsByAddress(db, { ...params, address })))
+  return [idOf('wallet'), ...found.flatMap(idsOf)]
+}
+
+async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
+  const found = await Promise.all([
+    payoutMethodIdsByAccountNumber(db, { ...params, accountNumber: term }),
+    payoutMethodIdsByIban(db, { ...params, iban: term }),
+    ...addressForms(term).map((walletAddress) => payoutMethodIdsByAddress(db, { ...params, walletAddress })),
+  ])
+  return [idOf('payoutMethod'), ...found.flatMap(idsOf)]
+}
+
+/** The wallets that a transaction on a chain paid, and the references of those of its deposits that are credited. */
+async function findTransactions({ context: { db }, term, params }: Search) {
+  const found = await Promise.all(
+    networks.map((network) => {
+      const txHash = parseTransactionHash(network, term)
+      return txHash === null ? [] : depositsOfTransaction(db, { ...params, network, txHash })
+    }),
+  )
+  return {
+    walletIds: found.flat().flatMap(({ walletId, depositReference }) => (depositReference === null ? [walletId] : [])),
+    references: found.flat().flatMap(({ depositReference }) => depositReference ?? []),
+  }
+}
+
+async function findDeposits(
+  { context: { db }, term, idOf, params: { merchantId, limit } }: Search,
+  otherReferences: readonly string[],
+): Promise<readonly Entry[]> {
+  const references = [...new Set([term, ...otherReferences])].slice(0, limit)
+  const deposits = await Promise.all(references.map((reference) => depositByReference(db, { merchantId, reference })))
+  const transferIds = [idOf('deposit'), ...deposits.map((deposit) => deposit?.transferId)].filter((id) => id != null)
+  if (transferIds.length === 0) return []
+  const entries = await walletEntriesOfTransfers(db, { merchantId, transferIds: [...new Set(transferIds)] })
+  return entries.filter(({ kind }) => kind === 'deposit' || kind === 'deposit_reversal')
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
+  return rows.map(({ id }) => id)
+}
+
+/** Reads the rows in the order of their ids, each once. */
+async function readRows<Row extends { readonly id: string }>(
+  found: Ids,
+  read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],
+): Promise<readonly Row[]> {
+  const ids = [...new Set(found.filter((id) => id != null))]
+  if (ids.length === 0) return []
+  const rows = new Map((await read(ids)).map((row) => [row.id, row]))
+  return ids.flatMap((id) => rows.get(id) ?? [])
+}
