@@ -48,6 +48,7 @@ import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
 import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
+import { databaseCopies } from './0050-database-copies.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   operators,
   payoutStatistics,
   statisticsCursors,
+  databaseCopies,
 ]

@@ -450,6 +450,15 @@ export const tables = {
     merchantId: uuid(),
     through: integer(),
   },
+  databaseCopies: {
+    id: integer(),
+    copyId: uuid(),
+    role: text<'source' | 'target'>(),
+    other: text(),
+    startedAt: timestamp(),
+    completedAt: nullable(timestamp()),
+    progress: nullable(json<{ readonly table: string; readonly key: readonly string[] }>()),
+  },
 } as const
 
 /** Views, for operators and the audit. */

@@ -143,6 +143,10 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   ],
   seals: [`insert into seals select id, 0, 1, 1, '', '', '', '' from merchants`],
   trusted_documents: [`insert into trusted_documents values ('a', 0, null, '{a}', '', null)`],
+  database_copies: [
+    `insert into database_copies values (2, 'a', 'source', 'b', '', null, null)`,
+    `insert into database_copies values (1, 'a', 'other', 'b', '', null, null)`,
+  ],
   installation: [
     `insert into installation values (2, 'sandbox', '')`,
     `insert into installation values (1, 'other', '')`,
