@@ -5,6 +5,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // stays.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
+  formerName: '0025-cancelled-rates',
   statements: (schema, { timestamp, clusteredTable, raw, writeOnce: changeableOnce }) => [
     clusteredTable(
       schema

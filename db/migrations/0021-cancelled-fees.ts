@@ -5,6 +5,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // stays.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
+  formerName: '0026-cancelled-fees',
   statements: (schema, { timestamp, amount, clusteredTable, raw, writeOnce: changeableOnce }) => [
     clusteredTable(
       schema

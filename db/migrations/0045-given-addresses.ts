@@ -5,6 +5,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // merchants that already share an address keep it.
 export const givenAddresses: Migration = {
   name: '0045-given-addresses',
+  formerName: '0046-given-addresses',
   statements: (schema, { uuid, raw, clusteredTable }) => [
     clusteredTable(
       schema

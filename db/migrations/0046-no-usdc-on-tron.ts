@@ -5,6 +5,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // row is removed, by its id: an operator's own row stays, and so do existing wallets and methods.
 export const noUsdcOnTron: Migration = {
   name: '0046-no-usdc-on-tron',
+  formerName: '0049-no-usdc-on-tron',
   statements: (_schema, { raw }) => [
     raw(sql`delete from asset_networks where id = '019b7679-7400-7000-8000-000000000014'`),
   ],

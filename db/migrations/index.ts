@@ -48,7 +48,9 @@ import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
 import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
-import { databaseCopies } from './0050-database-copies.ts'
+import { customerComplianceDetails } from './0050-customer-compliance-details.ts'
+import { depositNumbers } from './0051-deposit-numbers.ts'
+import { databaseCopies } from './0052-database-copies.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -101,5 +103,7 @@ export const migrations: readonly Migration[] = [
   operators,
   payoutStatistics,
   statisticsCursors,
+  customerComplianceDetails,
+  depositNumbers,
   databaseCopies,
 ]

@@ -21,6 +21,8 @@ type ActionFormState = {
   readonly address: string
   readonly csrfToken: string
   readonly target: string
+  /** The values in force, which are shown next to the new ones. */
+  readonly current: FormValues
   readonly rejected: RejectedForm | null
 }
 
@@ -29,10 +31,13 @@ export function formNameOf({ name, formName = name }: ActionDeclaration): string
 }
 
 /** Renders the form of an action, collapsed behind its title. After a rejection it is open and has the error and the values. */
-export function actionForm(action: ActionDeclaration, { address, csrfToken, target, rejected }: ActionFormState): Html {
+export function actionForm(
+  action: ActionDeclaration,
+  { address, csrfToken, target, current, rejected }: ActionFormState,
+): Html {
   const { title, summary, formText = summary } = action
   const formId = `${formNameOf(action)} ${target}`.trim().replace(/[^\w-]+/g, '-')
-  const { message, invalidFields } = rejected ? describeRejection(rejected.error, action) : noRejection
+  const { message, fieldErrors } = rejected ? describeRejection(rejected.error, action) : noRejection
   return html`<details class="action" id="${formId}"${booleanAttribute(rejected !== null, 'open')}>
 <summary>${title}</summary>
 <form method="post" action="${address}#${formId}">
@@ -43,8 +48,8 @@ ${formFieldsOf(action).map((field) =>
   formControl(field, {
     id: `${formId}-${field.name}`,
     value: rejected?.values[field.name] ?? '',
-    isInvalid: invalidFields.includes(field.name),
-    errorId: `${formId}-wrong`,
+    current: current[field.name] ?? '',
+    error: fieldErrors.get(field.name) ?? null,
   }),
 )}<button>${title}</button>
 </form>
@@ -64,48 +69,69 @@ function isFormField(field: ActionField): field is FormField {
   return field.label !== undefined
 }
 
-const noRejection = { message: '', invalidFields: [] as readonly string[] }
+type Rejection = { readonly message: string; readonly fieldErrors: ReadonlyMap<string, string> }
 
-/** Formats an error with the labels of the form, and lists the invalid fields. */
-function describeRejection(error: DomainError, action: ActionDeclaration): typeof noRejection {
+const noRejection: Rejection = { message: '', fieldErrors: new Map() }
+
+/** Formats an error with the labels of the form, as a whole and for each invalid field. */
+function describeRejection(error: DomainError, action: ActionDeclaration): Rejection {
   const { errorFields = {} } = action
   const formFieldOf = (field: string) => errorFields[field] ?? field
   const labels: FieldNames = Object.fromEntries(formFieldsOf(action).map(({ name, label }) => [name, label]))
   const errors = error.details.fields ?? []
   const names = errors.map(({ field }) => [field, labels[formFieldOf(field)] ?? formFieldOf(field)] as const)
   const { message } = formatDomainError(error, Object.fromEntries(names))
-  return { message, invalidFields: errors.map(({ field }) => formFieldOf(field)) }
+  const fieldErrors = errors.map((each) => [formFieldOf(each.field), replaceOptions(each.message, action)] as const)
+  return { message: replaceOptions(message, action), fieldErrors: new Map(fieldErrors) }
+}
+
+/** Replaces the options of the command in an error by the labels of the form. */
+function replaceOptions(message: string, action: ActionDeclaration): string {
+  return formFieldsOf(action).reduce((text, { typed, label }) => {
+    const [option = ''] = typed.split(' ')
+    return option.startsWith('--') ? text.replaceAll(option, `“${label}”`) : text
+  }, message)
 }
 
 type ControlState = {
   readonly id: string
   readonly value: string
-  readonly isInvalid: boolean
-  readonly errorId: string
+  readonly current: string
+  /** Why the value was rejected. */
+  readonly error: string | null
 }
 
 function formControl(field: FormField, state: ControlState): Html {
-  const { name, label, hint, options, isMultiple } = field
+  const { name, label, options, isMultiple } = field
   const { id, value } = state
-  const hintText = hint ? html`<small id="${id}-hint">${hint}</small>` : html``
+  const notes = controlNotes(field, state)
   const optionalMark = isOptional(field) ? html` <small>(may be left out)</small>` : html``
   const attributes = ariaAttributes(field, state)
   if (isFlag(field)) {
-    return html`<label class="flag"><input type="checkbox" name="${name}" value="yes"${booleanAttribute(value === 'yes', 'checked')}${attributes}> ${label} ${hintText}</label>\n`
+    return html`<label class="flag"><input type="checkbox" name="${name}" value="yes"${booleanAttribute(value === 'yes', 'checked')}${attributes}> ${label} ${notes}</label>\n`
   }
   if (isMultiple) {
     const selected = value.split(',')
-    return html`<fieldset${attributes}><legend>${label}${optionalMark}</legend>${hintText}${(options ?? []).map(
+    return html`<fieldset${attributes}><legend>${label}${optionalMark}</legend>${notes}${(options ?? []).map(
       ([each, text]) =>
         html`<label><input type="checkbox" name="${name}" value="${each}"${booleanAttribute(selected.includes(each), 'checked')}> ${text}</label>\n`,
     )}</fieldset>\n`
   }
   if (options) {
-    return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><select id="${id}" name="${name}"${attributes}>${isOptional(field) ? html`<option value=""></option>` : ''}${options.map(
+    const none = isOptional(field) ? '' : 'Choose'
+    return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><select id="${id}" name="${name}"${attributes}><option value="">${none}</option>${options.map(
       ([each, text]) => html`<option value="${each}"${booleanAttribute(value === each)}>${text}</option>`,
-    )}</select>${hintText}</div>\n`
+    )}</select>${notes}</div>\n`
   }
-  return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${hintText}</div>\n`
+  const type = field.isTime ? 'datetime-local' : 'text'
+  return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input type="${type}" id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${notes}</div>\n`
+}
+
+/** The error, the value in force and the hint of a control, below it. */
+function controlNotes({ hint }: FormField, { id, current, error }: ControlState): Html {
+  return html`${error === null ? '' : html`<small class="invalid" id="${id}-wrong">${error}</small>`}\
+${current === '' ? '' : html`<small class="current" id="${id}-current">Now: ${current}</small>`}\
+${hint ? html`<small id="${id}-hint">${hint}</small>` : ''}`
 }
 
 function isFlag({ typed }: ActionField): boolean {
@@ -116,10 +142,11 @@ function isOptional({ typed, isRequiredInForm }: ActionField): boolean {
   return typed.startsWith('--') && !isRequiredInForm
 }
 
-/** Links a control to its hint and its error, for screen readers. */
-function ariaAttributes({ hint }: FormField, { id, isInvalid, errorId }: ControlState): Html {
-  const ids = [...(hint ? [`${id}-hint`] : []), ...(isInvalid ? [errorId] : [])].join(' ')
-  return html`${ids && html` aria-describedby="${ids}"`}${isInvalid ? html` aria-invalid="true" autofocus` : ''}`
+/** Links a control to its notes, for screen readers. */
+function ariaAttributes({ hint }: FormField, { id, current, error }: ControlState): Html {
+  const notes = { wrong: error !== null, current: current !== '', hint: hint !== undefined }
+  const ids = Object.entries(notes).flatMap(([name, isShown]) => (isShown ? [`${id}-${name}`] : []))
+  return html`${ids.length === 0 ? '' : html` aria-describedby="${ids.join(' ')}"`}${error === null ? '' : html` aria-invalid="true" autofocus`}`
 }
 
 type SubmittedForm = { readonly path: string; readonly params: FormValues; readonly values: FormValues }
@@ -163,7 +190,9 @@ async function performAction(
   { formId, params, target, values: sent }: VerifiedForm,
 ): Promise<RevealedSecret | null> {
   const reason = parseReason(sent.reason ?? '')
-  const fields = action.fields.filter(isFormField).map((field) => ({ field, text: sent[field.name] ?? '' }))
+  const fields = action.fields
+    .filter(isFormField)
+    .map((field) => ({ field, text: zonedText(field, sent[field.name] ?? '') }))
   const typed = fields.filter(({ field, text }) => text.trim() !== '' || !isOptional(field))
   const values: ActionValues = {
     ...Object.fromEntries(typed.map(({ field, text }) => [field.name, text.trim()])),
@@ -181,6 +210,12 @@ async function performAction(
   if (action.secret === undefined) return null
   const { name, field, advice } = action.secret
   return { name, secret: String(result[field]), advice }
+}
+
+/** Adds the zone to a time of a form; browsers send it without. */
+function zonedText({ isTime }: ActionField, text: string): string {
+  const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text.trim()) ?? []
+  return isTime && minute !== undefined ? `${minute}${seconds}Z` : text
 }
 
 function valuesOfTarget({ rowFields = [] }: ActionDeclaration, target: string): ActionValues {

@@ -22,8 +22,13 @@ export type PageRequest = ConsoleContext & {
   readonly params: FormValues
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
-  /** Renders the form of an action, and nothing for the role `look`; `target` has the values of the action's `rowFields`. */
-  readonly actionForm: (action: ActionDeclaration, target?: string) => Html
+  /**
+   * Renders the form of an action, and nothing for the role `look`.
+   *
+   * @param target the values of the action's `rowFields`
+   * @param current the values in force by field, which are shown next to the new ones
+   */
+  readonly actionForm: (action: ActionDeclaration, target?: string, current?: FormValues) => Html
   readonly onDemandButton: () => Html
 }
 

@@ -104,6 +104,10 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .action small { font-size: .82rem; font-weight: 400; color: var(--faint) }
 .action button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
 td .action { min-width: 9rem }
+td .action[open] { min-width: min(20rem, 100%) }
+.action small.invalid { color: var(--bad); font-weight: 600 }
+.action small.invalid::first-letter { text-transform: uppercase }
+.action small.current { color: var(--ink); font-variant-numeric: tabular-nums }
 [aria-invalid=true] { border-color: var(--bad); border-width: 2px }
 .notice, .secret { margin: 0 0 1rem }
 .notice { padding: .55rem .8rem; border: 1px solid var(--good); border-left-width: 4px; border-radius: 6px; background: var(--panel); overflow-wrap: anywhere }

@@ -51,7 +51,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
 }
 
 /** More rows are for the exports, which are verified against the ledger. */
-export const maxFileRows = 10_000
+const maxFileRows = 10_000
 
 /**
  * A page that lists the items of all merchants, or of one, newest first. The filters are in its address, so that it can be
@@ -87,8 +87,8 @@ ${items.length === 0 ? empty : html`${summary}${itemsTable(spec, request, { item
 }
 
 /** Renders items as the list does, for the pages of their owners. */
-export function itemsTable<Item extends ListedItem>(
-  { title, columns }: Pick<ConsoleList<never, Item>, 'title' | 'columns'>,
+export function itemsTable<Item>(
+  { title, columns }: { readonly title: string; readonly columns: readonly ListColumn<Item>[] },
   { urlFor, service }: Pick<PageRequest, 'urlFor' | 'service'>,
   { items, names }: { items: readonly Item[]; names: OwnerNames },
 ): Html {

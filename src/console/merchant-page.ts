@@ -51,7 +51,7 @@ ${await apiKeysTable(request, merchant.id)}<div class="actions">${actionForm(cre
 <h2>Wallets</h2>
 ${await walletsSection(request, context)}
 <h2>Webhook endpoints</h2>
-${endpointsTable(request, endpoints.items, 'It has no webhook endpoint.')}
+${await endpointsTable(request, endpoints.items, 'It has no webhook endpoint.')}
 ${await operatorActionsOn(service, merchant.id)}`,
     }
   },

@@ -46,7 +46,7 @@ ${figures}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
 <h2>Rails</h2>
 ${railHealth}<h2>Webhook endpoints that fail</h2>
-${endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
+${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
 }

@@ -117,13 +117,14 @@ function createPageRequest(
     params: request.params as FormValues,
     query: queryValues(request.query),
     urlFor,
-    actionForm: (action, target = '') => {
+    actionForm: (action, target = '', current = {}) => {
       if (!session.can('act')) return html``
       const name = formNameOf(action)
       return actionForm(action, {
         address: urlFor(path),
         csrfToken: createCsrfToken(session, newId(), { path, action: name, target }),
         target,
+        current,
         rejected: rejected?.action === name && rejected.target === target ? rejected : null,
       })
     },

@@ -1,6 +1,8 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import type { Customer } from '../modules/customers/customer.ts'
 import { customers } from '../modules/customers/list.ts'
+import type { Entry } from '../modules/ledger/entry.ts'
+import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
 import {
@@ -8,10 +10,11 @@ import {
   cancelPayoutAction,
   settlePayoutAction,
 } from '../modules/operators/actions/payout-actions.ts'
+import { listOperatorActions } from '../modules/operators/list-operator-actions.ts'
 import { customerName } from '../modules/operators/list-rows.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
-import type { Payout } from '../modules/payouts/payout.ts'
+import type { Payout, PayoutEvent } from '../modules/payouts/payout.ts'
 import { findPayoutEvents, findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
 import { computeFeeSums } from '../modules/pricing/fees.ts'
 import type { RailOrder } from '../modules/rail-orders/rail-order.ts'
@@ -36,7 +39,9 @@ import {
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
-import { transferEntriesTable } from './wallet-page.ts'
+import type { PayoutRecords } from './payout-steps.ts'
+import { payoutSteps } from './payout-steps.ts'
+import { entriesTable } from './wallet-page.ts'
 import { attemptList } from './webhook-page.ts'
 
 export const payoutPage: ConsolePage = {
@@ -50,16 +55,21 @@ export const payoutPage: ConsolePage = {
     const merchant = await findMerchant(service.db, context.merchantId)
     const { customerId } = payout
     const customer = customerId === null ? null : await customers.byId(service.db, { ...context, id: customerId })
+    const states = (await findTimelines(context, [payout], async () => () => railOrder)).get(payout.id) ?? []
+    const events = await findPayoutEvents(context, [payout.id])
+    const entries = await findTransferEntries(context, [payout, ...events])
+    const webhooks = await findPayoutDeliveries(context, [payout, ...events], payout.id)
+    const actions = (await listOperatorActions(service, { subject: payout.id })).items.toReversed()
     return {
       title: `Payout ${payout.transactionId}`,
       body: html`${payoutFacts(request, payout, { merchant, customer, railOrder })}
 ${actionsSection(request, payout, railOrder)}
 <h2>Timeline</h2>
-${await timelineList(context, payout, railOrder)}
+${payoutSteps({ payout, merchantName: merchant.name, rail: railOrder?.rail ?? null, states, events, entries, actions, ...webhooks })}
 <h2>Wallet entries</h2>
-${await ledgerSection(request, context, payout)}
+${entriesTable(request, entries)}${statusChangesTable(events)}
 <h2>Webhook deliveries</h2>
-${await payoutDeliveriesTable(request, context, payout)}
+${payoutDeliveriesTable(request, webhooks)}
 ${await operatorActionsOn(service, payout.id)}`,
     }
   },
@@ -121,18 +131,17 @@ function availableActions(status: Payout['status'], railOrder: RailOrder | null)
   return isOpenState(railOrder.state) && railOrder.cancelAskedAt === null ? [cancelPayoutAction, ...settle] : settle
 }
 
-async function timelineList(context: Context, payout: Payout, railOrder: RailOrder | null): Promise<Html> {
-  const steps = (await findTimelines(context, [payout], async () => () => railOrder)).get(payout.id) ?? []
-  return html`<ol class="timeline">
-${steps.map(
-  ({ state, at, cause }) => html`<li>${statusBadge(state)} ${timeElement(at)}${cause ? html`<br>${cause}` : ''}</li>\n`,
-)}</ol>
-`
+async function findTransferEntries(
+  { db, merchantId }: Context,
+  transfers: readonly { readonly transferId: string }[],
+): Promise<readonly Entry[]> {
+  const transferIds = transfers.map(({ transferId }) => transferId)
+  const items = await walletEntriesOfTransfers(db, { merchantId, transferIds })
+  return items.toSorted((one, other) => one.sequence - other.sequence)
 }
 
-async function ledgerSection(request: PageRequest, context: Context, payout: Payout): Promise<Html> {
-  const events = await findPayoutEvents(context, [payout.id])
-  const statusChanges = table(
+function statusChangesTable(events: readonly PayoutEvent[]): Html {
+  return table(
     'Status changes',
     ['Time', 'Status', 'Cause', 'Transfer'],
     events.map(({ createdAt, status, cause, transferId }) => [
@@ -143,31 +152,34 @@ async function ledgerSection(request: PageRequest, context: Context, payout: Pay
     ]),
     'Its status has not changed.',
   )
-  return html`${await transferEntriesTable(
-    request,
-    context,
-    [payout, ...events].map(({ transferId }) => transferId),
-  )}${statusChanges}`
 }
 
-async function payoutDeliveriesTable(request: PageRequest, context: Context, payout: Payout): Promise<Html> {
+type PayoutDeliveries = Pick<PayoutRecords, 'deliveries' | 'endpointUrls'>
+
+/** Finds deliveries by the times of the payout's events, because only outstanding deliveries are indexed by object. */
+async function findPayoutDeliveries(
+  context: Context,
+  events: readonly { readonly createdAt: string }[],
+  payoutId: string,
+): Promise<PayoutDeliveries> {
   const { items } = await webhookEndpoints.slice(context, { first: 100 })
-  const events = await findPayoutEvents(context, [payout.id])
+  const ids = items.map(({ id }) => id)
   const deliveries = []
-  // Finds deliveries by the times of the payout's events, because only outstanding deliveries are indexed by object.
-  for (const { createdAt } of [payout, ...events]) {
-    const ids = items.map(({ id }) => id)
+  for (const createdAt of new Set(events.map((event) => event.createdAt))) {
     const period = { createdFrom: createdAt, createdBefore: nextMillisecond(createdAt), first: 100 }
     const slices = await webhookDeliveries.slicesOf('endpoint')(context, ids, period)
     deliveries.push(
-      ...[...slices.values()].flatMap((slice) => slice.items.filter(({ objectId }) => objectId === payout.id)),
+      ...[...slices.values()].flatMap((slice) => slice.items.filter(({ objectId }) => objectId === payoutId)),
     )
   }
-  const urls = new Map(items.map(({ id, url }) => [id, url]))
+  return { deliveries, endpointUrls: new Map(items.map(({ id, url }) => [id, url])) }
+}
+
+function payoutDeliveriesTable(request: PageRequest, { deliveries, endpointUrls }: PayoutDeliveries): Html {
   return table(
     'Webhook deliveries',
     ['Event', 'Endpoint', 'Status', 'Attempts'],
-    deliveries.map((delivery) => deliveryRow(request, delivery, urls)),
+    deliveries.map((delivery) => deliveryRow(request, delivery, endpointUrls)),
     'There are no deliveries about it, or they are no longer kept.',
   )
 }

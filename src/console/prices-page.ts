@@ -1,9 +1,13 @@
+import { formatAmount } from '../core/money/amount.ts'
 import {
   cancelFeeAction,
   cancelRateAction,
+  changeFeeAction,
+  changeRateAction,
   setFeeAction,
   setRateAction,
 } from '../modules/operators/actions/price-actions.ts'
+import type { PriceState } from '../modules/pricing/effective-dated.ts'
 import { fees } from '../modules/pricing/fees.ts'
 import { rates } from '../modules/pricing/rates.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -27,7 +31,7 @@ const currentStates = ['IN_FORCE', 'FUTURE'] as const
 
 export const pricesPage: ConsolePage = {
   path: '/prices',
-  actions: [setRateAction, setFeeAction, cancelRateAction, cancelFeeAction],
+  actions: [setRateAction, setFeeAction, changeRateAction, changeFeeAction, cancelRateAction, cancelFeeAction],
   render: async (request) => {
     const { service, urlFor, actionForm } = request
     const rows = async <Row>(list: (state: (typeof currentStates)[number]) => Promise<{ items: readonly Row[] }>) =>
@@ -48,7 +52,7 @@ ${feesTable(request, await rows((state) => fees.list(service, { state, first: 10
 
 export const allRatesPage: ConsolePage = {
   path: '/prices/rates',
-  actions: [cancelRateAction],
+  actions: [changeRateAction, cancelRateAction],
   render: async (request) => {
     const slice = await rates.list(request.service, sliceArgs(request))
     return { title: 'All rates', body: html`${ratesTable(request, slice.items)}${slicePager(request, slice)}` }
@@ -57,11 +61,21 @@ export const allRatesPage: ConsolePage = {
 
 export const allFeesPage: ConsolePage = {
   path: '/prices/fees',
-  actions: [cancelFeeAction],
+  actions: [changeFeeAction, cancelFeeAction],
   render: async (request) => {
     const slice = await fees.list(request.service, sliceArgs(request))
     return { title: 'All fees', body: html`${feesTable(request, slice.items)}${slicePager(request, slice)}` }
   },
+}
+
+type PriceForms = { readonly change: () => Html; readonly cancel: () => Html }
+
+/** The form in the row of a rate or fee: only one in force can be changed, and only a future one cancelled. */
+const priceForms: Readonly<Record<PriceState, (forms: PriceForms) => Html>> = {
+  IN_FORCE: ({ change }) => change(),
+  FUTURE: ({ cancel }) => cancel(),
+  PAST: () => emptyValue,
+  CANCELLED: () => emptyValue,
 }
 
 function ratesTable({ session, actionForm }: PageRequest, items: RateList['items']): Html {
@@ -70,7 +84,10 @@ function ratesTable({ session, actionForm }: PageRequest, items: RateList['items
     html`<span class="money">${rate}</span>`,
     statusBadge(state),
     timeElement(effectiveAt),
-    state === 'FUTURE' ? actionForm(cancelRateAction, `${fromCode} ${toCode} ${effectiveAt}`) : emptyValue,
+    priceForms[state]({
+      change: () => actionForm(changeRateAction, `${fromCode} ${toCode}`, { rate }),
+      cancel: () => actionForm(cancelRateAction, `${fromCode} ${toCode} ${effectiveAt}`),
+    }),
   ])
   return table(
     'Rates',
@@ -88,7 +105,15 @@ function feesTable({ session, actionForm }: PageRequest, items: FeeList['items']
     html`${deductedFrom.toLowerCase()}`,
     statusBadge(state),
     timeElement(effectiveAt),
-    state === 'FUTURE' ? actionForm(cancelFeeAction, `${assetCode} ${recipientCurrency} ${effectiveAt}`) : emptyValue,
+    priceForms[state]({
+      change: () =>
+        actionForm(changeFeeAction, `${assetCode} ${recipientCurrency}`, {
+          flat: `${formatAmount(flat)} ${assetCode}`,
+          percent: `${percent} %`,
+          deductedFrom: deductedFrom.toLowerCase(),
+        }),
+      cancel: () => actionForm(cancelFeeAction, `${assetCode} ${recipientCurrency} ${effectiveAt}`),
+    }),
   ])
   const columns = [
     'Pair',

@@ -1,6 +1,8 @@
+import { timestamp } from '../core/ids-and-clock.ts'
+import { oneUnit } from '../core/money/amount.ts'
+import { findBalancesBefore } from '../modules/exports/daily-balances.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
-import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { reverseDepositAction } from '../modules/operators/actions/deposit-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
@@ -8,6 +10,7 @@ import { reversedDepositReferences } from '../modules/wallets/repository.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { compactNumber, lineChart } from './charts.ts'
 import {
   assetAmount,
   descriptionList,
@@ -46,15 +49,42 @@ export const walletPage: ConsolePage = {
         ],
         [
           'Payouts',
-          html`<a href="${urlFor('/payouts', { merchant: wallet.merchantId, wallet: wallet.id })}">from it</a>`,
+          html`<a href="${urlFor('/payouts', { merchant: wallet.merchantId, wallet: wallet.id })}">from this wallet</a>`,
         ],
         ['Id', idElement(wallet.id)],
       ])}
-<h2>Statement</h2>
+${await balanceChart(request, context, wallet)}<h2>Statement</h2>
 ${entriesTable(request, slice.items)}${slicePager(request, slice)}
 ${await reversibleDepositsSection(request, context, slice.items)}`,
     }
   },
+}
+
+const dayMs = 86_400_000
+const shownDays = 30
+
+/** Draws the balance at the end of each of the last days, or nothing if the wallet has had no money. */
+async function balanceChart(
+  { service }: PageRequest,
+  context: Context,
+  { id, currency }: { readonly id: string; readonly currency: string },
+): Promise<Html> {
+  const today = Math.floor(service.wallClock() / dayMs) * dayMs
+  const starts = Array.from({ length: shownDays }, (_, place) => today - (shownDays - 1 - place) * dayMs)
+  const ends = starts.map((start) => timestamp(start + dayMs))
+  const balances = await findBalancesBefore(context, id, ends)
+  if (balances.every((balance) => balance === 0n)) return html``
+  const values = balances.map((balance) => Number(balance / (oneUnit / 100n)) / 100)
+  const latest = compactNumber(values.at(-1) ?? 0)
+  const chart = lineChart({
+    id: 'balance',
+    title: 'Balance',
+    description: `The balance at the end of each of the last ${shownDays} days in ${currency}. Today: ${latest}.`,
+    days: starts.map((start) => timestamp(start).slice(0, 10)),
+    series: [{ name: currency, style: 'accent', values }],
+    format: compactNumber,
+  })
+  return html`<div class="charts">${chart}</div>\n`
 }
 
 /** Renders the reversible deposits among the entries, each with its form. */
@@ -82,20 +112,7 @@ async function reversibleDepositsSection(
   return html`<h2>Deposits among these entries</h2>\n${table('Deposits', columns, rows, '')}`
 }
 
-/** Renders the wallet's entries of some transfers, oldest first. */
-export async function transferEntriesTable(
-  request: PageRequest,
-  { db, merchantId }: Context,
-  transferIds: readonly string[],
-): Promise<Html> {
-  const items = await walletEntriesOfTransfers(db, { merchantId, transferIds: [...transferIds] })
-  return entriesTable(
-    request,
-    items.toSorted((one, other) => one.sequence - other.sequence),
-  )
-}
-
-function entriesTable({ urlFor }: PageRequest, items: readonly Entry[]): Html {
+export function entriesTable({ urlFor }: PageRequest, items: readonly Entry[]): Html {
   const rows = items.map((entry) => [
     timeElement(entry.createdAt),
     html`${entry.kind.replace(/_/g, ' ')}`,

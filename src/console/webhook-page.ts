@@ -28,6 +28,7 @@ import {
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
+import { attemptOutcome } from './payout-steps.ts'
 import { endpointStatusBadge } from './webhooks-page.ts'
 
 export const webhookPage: ConsolePage = {
@@ -106,7 +107,7 @@ export function attemptList({ log, attempts }: WebhookDelivery): Html {
   return html`${older > 0 ? html`<p class="faint">${older} older attempts are not kept.</p>` : ''}${log.map(attemptItem)}`
 }
 
-function attemptItem({ attemptedAt, durationMs, status, error, answer }: WebhookAttempt): Html {
-  const outcome = status === null ? (error ?? 'no answer') : `answered with ${status}`
-  return html`<p>${timeElement(attemptedAt)} ${outcome} after ${durationMs} ms${answer ? html` <code>${answer}</code>` : ''}</p>`
+function attemptItem(attempt: WebhookAttempt): Html {
+  const { attemptedAt, durationMs, answer } = attempt
+  return html`<p>${timeElement(attemptedAt)} ${attemptOutcome(attempt)} after ${durationMs} ms${answer ? html` <code>${answer}</code>` : ''}</p>`
 }

@@ -166,6 +166,13 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
+/** A time as in `instant`, or a date, which means its start in UTC. */
+export const dayOrInstant = () =>
+  z
+    .string()
+    .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
+    .pipe(instant())
+
 /** An amount above zero in the format of ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {

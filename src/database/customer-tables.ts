@@ -33,6 +33,7 @@ const ownedTablesByName = {
   wallets: { owner: 'ownerId', insertColumn: 'customerId' },
   payoutMethods: { owner: 'ownerId', insertColumn: 'customerId' },
   payouts: { owner: 'customerId', insertColumn: 'customerId' },
+  customerComplianceDetails: { owner: 'customerId', insertColumn: 'customerId' },
 } satisfies Partial<Record<TableName, OwnedRows>>
 
 const customerTransferIds = selectFrom('transfers')
@@ -69,6 +70,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   wallets: { rows: ownedTablesByName.wallets },
   payoutMethods: { rows: ownedTablesByName.payoutMethods },
   payouts: { rows: ownedTablesByName.payouts },
+  customerComplianceDetails: { rows: ownedTablesByName.customerComplianceDetails },
   walletAddresses: {
     rows: { to: 'wallets', foreignKey: 'walletId' },
     merchantWide: { verbs: ['insert'], reason: 'a new wallet gets its address in the transaction that opens it' },

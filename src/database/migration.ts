@@ -5,6 +5,8 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
+  /** Its name in databases of development versions before 1.0.0. */
+  readonly formerName?: string
   /** The data that the migration rewrites, shown to the waiting operator; absent if it is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
@@ -33,7 +35,7 @@ export function findPendingMigrations(
   applied: readonly string[],
 ): Omit<PendingMigrations, 'backUp'> | null {
   const latestApplied = applied.toSorted().at(-1)
-  const pending = migrations.filter(({ name }) => !applied.includes(name))
+  const pending = migrationsToApply(migrations, applied)
   if (latestApplied === undefined || pending.length === 0) return null
   return {
     latestApplied,
@@ -42,9 +44,18 @@ export function findPendingMigrations(
   }
 }
 
+/** Returns the migrations that have not been applied, in order. */
+export function migrationsToApply(migrations: readonly Migration[], applied: readonly string[]): readonly Migration[] {
+  return migrations.filter((migration) => !applied.some((name) => isNamed(migration, name)))
+}
+
+function isNamed({ name, formerName }: Migration, applied: string): boolean {
+  return applied === name || applied === formerName
+}
+
 /** Returns an applied migration that this version lacks, because a later version has migrated the database. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
-  return applied.find((name) => !migrations.some((migration) => migration.name === name))
+  return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
 
 type JsonColumns = {

@@ -176,6 +176,10 @@ export const tables = {
     amount: amount(),
     balanceAfter: amount(),
     createdAt: timestamp(),
+    sequence: integer(),
+    transactionNumber: integer(),
+    customerId: nullable(uuid()),
+    assetCode: text(),
   },
   depositReversals: {
     merchantId: uuid(),
@@ -449,6 +453,11 @@ export const tables = {
   statisticsCursors: {
     merchantId: uuid(),
     through: integer(),
+  },
+  customerComplianceDetails: {
+    merchantId: uuid(),
+    customerId: uuid(),
+    details: text(),
   },
   databaseCopies: {
     id: integer(),

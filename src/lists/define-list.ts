@@ -29,7 +29,8 @@ import {
 } from './list-slices.ts'
 import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
-import type { SequenceSpan } from './time-range.ts'
+import type { CreatedRange, SequenceSpan } from './time-range.ts'
+import { createdBounds, findSpan, intersectSpans } from './time-range.ts'
 import { countedListsOfRow } from './totals.ts'
 
 const defaultPageSize = 20
@@ -102,6 +103,22 @@ export function defineList<
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
     },
+    /**
+     * Reads the chosen columns of up to `limit` of the newest rows, or only of the row number `sequence`, for a list that
+     * is merged from several.
+     */
+    newest: async (
+      db: Reader,
+      { merchantId, conditions, created, sequence, limit }: NewestRowsRequest<Name>,
+      columns: Projection,
+    ): Promise<ProjectedRow[]> => {
+      const params = { merchantId, ...conditions, ...createdBounds(created) }
+      const inTime = await findSpan(created, (fromSequence) => list.queries.markAt(db, { ...params, fromSequence }))
+      const span =
+        sequence === undefined ? inTime : intersectSpans(inTime, { above: sequence - 1, below: sequence + 1 })
+      if (span.below <= span.above) return []
+      return (await list.queries.rows(db, { ...params, ...span, limit }, columns)) as ProjectedRow[]
+    },
     byId: (db: Reader, key: { merchantId: string; id: string }) =>
       mapMaybe(list.queries.byId(db, key), ([row = null]) => row as Row | null),
     /** Finds a row by id. @throws DomainError RESOURCE_NOT_FOUND, also for an invalid id (ruling 5) */
@@ -136,6 +153,14 @@ export type ColumnNeeds<Parent extends string> = {
   readonly needsId?: true
   readonly needsCursor?: true
   readonly parent?: Parent
+}
+
+type NewestRowsRequest<Name extends string> = {
+  readonly merchantId: string
+  readonly conditions: ConditionValues<Name>
+  readonly created: CreatedRange
+  readonly sequence?: number | undefined
+  readonly limit: number
 }
 
 type AnyListDeclaration = ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>

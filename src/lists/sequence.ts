@@ -12,7 +12,7 @@ type TableWith<Column extends string> = {
 /** Lists whose rows are numbered per merchant, in order of creation. */
 export type NumberedList = Exclude<
   TableWith<'sequence'>,
-  'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
+  'deposits' | 'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
 >
 
 /** Lists whose rows are also numbered per owner. */
@@ -20,6 +20,7 @@ type OwnerNumberedList = TableWith<'ownerSequence'>
 
 /** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
 export type SequenceName =
+  | 'deposits'
   | 'events'
   | `${OwnerNumberedList}:${string}`
   | `addresses:${string}`
@@ -92,12 +93,26 @@ function advanceState(
   { latest, latestTime, latestId }: SequenceState,
   { id, time }: { id: string; time: bigint },
 ): SequenceState {
-  const isAfter = latestId !== null && latestId < id
+  const isAfter = latestId === null || latestId < id
   return {
     latest: latest + 1,
     latestTime: latestTime < time ? time : isAfter ? latestTime : latestTime + 1n,
     latestId: id,
   }
+}
+
+/**
+ * Returns the latest number and time of a list, for a new row of another list that is merged with it. The list's next
+ * row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
+ */
+export function stampSequence(
+  tx: Tx,
+  { merchantId, name, time }: { merchantId: string; name: NumberedList; time: bigint },
+): MaybePromise<Pick<SequenceState, 'latest' | 'latestTime'>> {
+  return advanceSequence(tx, { merchantId, name }, (end) => ({
+    ...end,
+    latestTime: end.latestTime < time ? time : end.latestTime,
+  }))
 }
 
 /**

@@ -1,7 +1,9 @@
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import type { DomainError, ErrorCode, FieldError, FieldNames } from '../core/errors.ts'
 import { errorCodes, fieldErrorCodes, formatDomainError } from '../core/errors.ts'
-import { amount, integer, oneOf, text, withSchema } from './json-types.ts'
+import { amount, integer, oneOf, text, unquotedType, withSchema } from './json-types.ts'
+import type { SentField, SentRequest } from './sent-fields.ts'
+import { fieldLocations, findSentField } from './sent-fields.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
@@ -52,13 +54,19 @@ export function errorAnchor(code: ErrorCode): string {
 
 export const restErrorCodes = errorCodes.filter((code) => errorDescriptions[code] !== null)
 
-export function toErrorPayload({ names, requestId }: { names: FieldNames; requestId: string }, error: DomainError) {
+export function toErrorPayload(
+  { names, requestId, sent }: { names: FieldNames; requestId: string; sent: SentRequest | null },
+  error: DomainError,
+) {
   const { code, details } = error
+  const formatted = formatDomainError(error, names)
   return {
-    ...formatDomainError(error, names),
+    ...formatted,
     code,
     available: details.available,
     required: details.required,
+    sentFields:
+      sent && formatted.fields?.map((fieldError) => ({ ...fieldError, ...findSentField(sent, fieldError.field) })),
     requestId,
   }
 }
@@ -69,6 +77,25 @@ const fieldErrorShape = shape<FieldError>('An invalid field.', {
   field: member(({ field }) => field, text('The wire name of the field.', exampleFieldError.field)),
   code: member(({ code }) => code, oneOf('The reason, for programs.', fieldErrorCodes, exampleFieldError.code)),
   message: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),
+})
+
+/** The original provider's form of a field error (ruling 122). */
+const sentFieldShape = shape<FieldError & SentField>('An invalid field, as the original provider reports it.', {
+  type: constant('Marks an error of a field.', 'field'),
+  msg: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),
+  path: member(({ field }) => field, text('The wire name of the field.', exampleFieldError.field)),
+  location: member(({ location }) => location, oneOf('The part of the request with the field.', fieldLocations)),
+  value: member(
+    ({ value }) => value,
+    unquotedType(
+      {
+        type: ['string', 'number', 'boolean', 'null'],
+        description: 'The value as sent; null if it is absent, long, a list or an object, or may be a secret.',
+        examples: [''],
+      },
+      JSON.stringify,
+    ),
+  ),
 })
 
 const details: ShapeMembers<ErrorPayload> = {
@@ -85,7 +112,7 @@ const requestId = member(
   text('The id of the request, as in `X-Request-Id`.', '01980c61-0a1b-7c2d-8e3f-405162738495'),
 )
 
-/** The body of every error response (ruling 2). */
+/** The body of every error response (rulings 2 and 122). */
 export const failure = resource<ErrorPayload>('Failure', 'An error.', {
   status: constant('Marks an error.', 'failed'),
   message,
@@ -100,6 +127,10 @@ export const failure = resource<ErrorPayload>('Failure', 'An error.', {
       }),
     ),
   }),
+  errors: optional(
+    ({ sentFields }) => sentFields ?? undefined,
+    listOf('All invalid fields again, as the original provider reports them.', sentFieldShape),
+  ),
   request_id: requestId,
 })
 

@@ -36,6 +36,19 @@ type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Re
   readonly location?: (created: Result) => string
 }
 
+/** An operation's input, the wire names of its fields, and errors of the body that the operation can't find. */
+export type ConvertedInput = {
+  readonly input: Record<string, unknown>
+  readonly names: FieldNames
+  readonly errors: readonly FieldError[]
+}
+
+/** Converts the endpoint's input, and the members of the body that are none of its fields, to the operation's. */
+export type ConvertInput<Schema extends z.ZodType> = (
+  input: Partial<z.input<Schema>>,
+  otherMembers: Readonly<Record<string, unknown>>,
+) => ConvertedInput
+
 /** Fails to compile if `Fields` has a field that `Input` lacks. */
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
@@ -64,6 +77,8 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
   /** Returns the value of `Location`; `null` if the response has none. */
   readonly location: ((created: unknown) => string) | null
+  /** `null` if the endpoint's fields are the operation's. */
+  readonly convert: ConvertInput<z.ZodType> | null
 }
 
 export type Download = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
@@ -119,6 +134,38 @@ const createWriteRouteBuilder =
     return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
+/** Declares an endpoint whose body has another structure than the operation's input. No field of it is ignored. */
+export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Result>(
+  { method, path }: { readonly method: 'POST' | 'PUT'; readonly path: string },
+  operation: Operation<z.input<Whole>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
+  {
+    convert,
+    location,
+    ...endpoint
+  }: Omit<EndpointFields<Schema, Result>, 'isLongPoll'> & {
+    readonly name: string
+    readonly input: Schema
+    readonly convert: ConvertInput<Schema>
+    readonly location?: (created: Result) => string
+  },
+): Route {
+  const { errors } = operation.declaration
+  const run: Route['run'] = (context, given) => context.perform(operation, context, given as z.input<Whole>)
+  const request = {
+    method,
+    path,
+    run,
+    status: method === 'POST' ? createdStatus : 200,
+    writeOperation: operation,
+  } as const
+  const route = createRoute(request, { ...endpoint, errors })
+  return {
+    ...route,
+    location: (location as Route['location'] | undefined) ?? null,
+    convert: convert as NonNullable<Route['convert']>,
+  }
+}
+
 export const post = createWriteRouteBuilder('POST', createdStatus)
 /** A POST that creates no resource, or creates a payout. */
 export const postAction = createWriteRouteBuilder('POST', 200)
@@ -139,6 +186,7 @@ function createRoute<Schema extends z.ZodType, Result>(
     schema: input,
     types: null,
     location: null,
+    convert: null,
     isLongPoll: (isLongPoll as Route['isLongPoll'] | undefined) ?? (() => false),
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
     fields: all,
@@ -201,6 +249,26 @@ export function unpackInput(
   const errors = [...headerErrors, ...nameErrors]
   if (errors.length > 0) throw invalidInput([...errors, ...findOtherFieldErrors(schema, input, { names, errors })])
   return input
+}
+
+/**
+ * Returns the operation's input and the wire names of its fields.
+ *
+ * @param otherMembers the members of the body that are no fields of the endpoint
+ */
+export function convertInput(
+  { convert, names, writeOperation }: Route,
+  sent: Record<string, unknown>,
+  otherMembers: Readonly<Record<string, unknown>>,
+): ConvertedInput {
+  if (convert === null) return { input: sent, names, errors: [] }
+  const converted = convert(sent, otherMembers)
+  if (converted.errors.length === 0 || writeOperation === null) return converted
+  // Reports all invalid fields together (ruling 3).
+  return {
+    ...converted,
+    errors: [...converted.errors, ...findFieldErrors(writeOperation.declaration.input, converted.input)],
+  }
 }
 
 /** Skips fields that are missing because their name is misspelt. */

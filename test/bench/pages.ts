@@ -14,6 +14,7 @@ import { seedLoadData } from '../../src/demo/load/seed.ts'
 import { allMerchants } from '../../src/modules/merchants/repository.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts as payoutList } from '../../src/modules/payouts/list.ts'
+import { transactions } from '../../src/modules/transactions/list-transactions.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { median } from './statistics.ts'
 
@@ -50,11 +51,13 @@ const context = createContext(service, merchant?.id ?? '')
 
 const limit = '20'
 const payouts = (page: number) => () => payoutList.page(context, { page: String(page), limit })
+const transactionPages = (page: number) => () => transactions.page(context, { page: String(page), limit })
 const methods = (page: number, filter: object) => () =>
   payoutMethods.page(context, { page: String(page), limit, ...filter })
 
 let hasFailed = false
 await compare('payouts', payouts)
+await compare('transactions', transactionPages)
 await compare('payout methods', (page) => methods(page, {}))
 await compare('payout methods, type=BANK', (page) => methods(page, { type: 'BANK' }))
 await compare('payout methods, customer_id=null', (page) => methods(page, { owner: null }))

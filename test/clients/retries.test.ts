@@ -190,7 +190,8 @@ test('a client gives up when its total time is over, and reports the key to retr
   const error = await client.post('/api/payouts/banks', { body: payout }).catch((e) => e)
   expect(error).toBeInstanceOf(NoResponseError)
   expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: proxy.seen[0]?.headers['idempotency-key'] })
-  expect(error.attempts).toBe(proxy.seen.length)
+  // The last attempt may end before it reaches the proxy.
+  expect(error.attempts - proxy.seen.length).toBeOneOf([0, 1])
   expect(error.attempts).toBeGreaterThan(1)
 })
 

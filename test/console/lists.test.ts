@@ -4,6 +4,7 @@ import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { createBankPayoutMethod } from '../../src/modules/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
@@ -103,6 +104,26 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
+  test('show the webhook endpoints of all merchants or of one, as a page and as a file', async () => {
+    const { app, other } = await startTwoMerchants(engine)
+    const create = async (merchantId: string, url: string) =>
+      (await createWebhookEndpoint(createContext(app.service, merchantId), { url, description: hostile })).result.id
+    const own = await create(app.merchant.id, 'https://example.com/own?"><script>')
+    const foreign = await create(other.id, 'https://example.com/foreign')
+    const console = await openConsole(app)
+    await console.enter()
+    const { text } = await console.get('/webhooks')
+    expect([firstCells(text).toSorted(), /<script/.test(text)]).toEqual([[own, foreign].toSorted(), false])
+    expect(text).toContain('>Other merchant</a>')
+    expect(firstCells((await console.get(`/webhooks?merchant=${other.id}`)).text)).toEqual([foreign])
+    expect(firstCells((await console.get('/webhooks?created-before=2020-01-01')).text)).toEqual([])
+    const file = await console.get(`/webhooks?format=csv&merchant=${app.merchant.id}`)
+    expect([file.status, file.text.includes(own), file.text.includes(foreign)]).toEqual([200, true, false])
+    expect(file.text).toContain(`"'=cmd|`)
+    expect(file.text).not.toMatch(/whsec_|secret/i)
+    expect(console.faults).toEqual([])
+  })
+
   test('download all filtered rows as CSV, in which no text is a formula', async () => {
     const { app, processing, completed } = await startTwoMerchants(engine)
     const console = await openConsole(app)
@@ -152,6 +173,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
       ['/customers', 'createCustomer'],
       ['/wallets', 'POST /api/wallets'],
       ['/payout-methods', 'POST /api/payout/methods/banks'],
+      ['/webhooks', 'POST /api/webhooks'],
     ] as const)
       expect((await console.get(path)).text).toContain(hint)
   })

@@ -132,7 +132,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
       const { text } = await console.get(`/payouts${query}`)
       expect([text.includes(id), text.includes(`<code>${transactionId}</code>`)]).toEqual([true, true])
     }
-    expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint.')
+    expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint yet.')
   })
 
   test('explain an invalid URL and a missing object', async () => {

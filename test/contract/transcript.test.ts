@@ -11,7 +11,14 @@ import { everyEngineAndWorkers } from '../support/app.ts'
 import { expectAsRecorded, folder } from './recorded.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { createClientToken } from './scenarios/client-tokens.ts'
-import { getCustomer, listCustomers } from './scenarios/customers.ts'
+import {
+  createBusinessCustomer,
+  createIndividualCustomer,
+  getCustomer,
+  listCustomers,
+  updateBusinessCustomer,
+  updateIndividualCustomer,
+} from './scenarios/customers.ts'
 import { listEvents } from './scenarios/events.ts'
 import { exportScenarios } from './scenarios/exports.ts'
 import {
@@ -21,7 +28,13 @@ import {
   listPayoutMethods,
   updateBankPayoutMethod,
 } from './scenarios/payout-methods.ts'
-import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
+import { createPayout, getPayout, getPayoutFees, listPayouts } from './scenarios/payouts.ts'
+import {
+  getTransaction,
+  listCustomerTransactions,
+  listTransactions,
+  listTransactionsByReference,
+} from './scenarios/transactions.ts'
 import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
 import {
   createWebhookEndpoint,
@@ -67,6 +80,15 @@ const scenarios = {
   'A.14-replay-webhook-events': replayWebhookEvents,
   'A.15-list-webhook-deliveries': listWebhookDeliveries,
   'A.16-create-client-token': createClientToken,
+  'A.21-create-individual-customer': createIndividualCustomer,
+  'A.22-update-individual-customer': updateIndividualCustomer,
+  'A.23-create-business-customer': createBusinessCustomer,
+  'A.24-update-business-customer': updateBusinessCustomer,
+  'A.31-list-transactions': listTransactions,
+  'A.32-get-transaction': getTransaction,
+  'A.33-list-transactions-by-reference': listTransactionsByReference,
+  'A.34-list-customer-transactions': listCustomerTransactions,
+  'A.35-get-payout-fees': getPayoutFees,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
@@ -75,7 +97,7 @@ describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => 
 
 test('the recorded contract has one conversation for each endpoint, and no other file', () => {
   const recorded = readdirSync(folder).sort()
-  const names = Object.keys({ ...scenarios, ...exportScenarios })
+  const names = Object.keys({ ...scenarios, ...exportScenarios }).sort()
   expect(recorded).toEqual(names.map((name) => `${name}.txt`))
   expect(routes).toHaveLength(recorded.length)
 })

@@ -30,9 +30,11 @@ export type Rows = Readonly<Record<string, readonly Readonly<Record<string, stri
 export async function rowsAt(url: string): Promise<Rows> {
   const stored = Object.entries(await readStoredRows({ url })).filter(([table]) => !ownRows.includes(table))
   const all = stored.map(([table, rows]) => [table, rows.toSorted().map((row) => JSON.parse(row))] as const)
-  // A later table has no rows, and older sequences have no events.
+  // A later table has no rows, and older sequences have no events and deposits.
   const known = all.filter(([, rows]) => rows.length > 0)
-  return Object.fromEntries(known.map(([table, rows]) => [table, rows.filter(({ name }) => name !== 'events')]))
+  return Object.fromEntries(
+    known.map(([table, rows]) => [table, rows.filter(({ name }) => name !== 'events' && name !== 'deposits')]),
+  )
 }
 
 /** Creates a database at migration `form` with these rows; `run` changes it directly. */

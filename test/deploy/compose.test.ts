@@ -74,7 +74,7 @@ describe('every service of compose.yaml', () => {
 
   test('is reachable on loopback only', () => {
     const ports = entries.flatMap(([, { ports: published = [] }]) => published)
-    expect(ports).toHaveLength(3)
+    expect(ports).toHaveLength(4)
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
     expect(services.postgres).not.toHaveProperty('ports')
   })
@@ -94,7 +94,7 @@ describe('the service of compose.yaml', () => {
 
   test('runs the unmodified image, with its data in a volume, and has time to stop', () => {
     for (const name of ['command', 'entrypoint', 'healthcheck', 'user']) expect(app).not.toHaveProperty(name)
-    expect(app.ports).toEqual([`127.0.0.1:4000:${step('EXPOSE')}`])
+    expect(app.ports).toEqual([`127.0.0.1:4000:${step('EXPOSE')}`, '127.0.0.1:4100:4100'])
     expect(app.volumes).toEqual([`data:${step('VOLUME')}`])
     expect(Number.parseInt(app.stop_grace_period, 10)).toBeGreaterThan(maxShutdownSeconds)
   })
@@ -126,6 +126,14 @@ describe('the service of compose.yaml', () => {
     const { databaseUrl } = readConfig(environmentOf(app, variables))
     expect(databaseUrl).toBe(`postgres://${user}:${password}@postgres/${database}`)
     expect(app).toMatchObject({ depends_on: { postgres: { condition: 'service_healthy', required: false } } })
+  })
+
+  test('serves its console on the published port with the two variables that its comment names', () => {
+    const [, port = '', url = ''] = /CONSOLE_PORT=(\d+) and CONSOLE_URL=(\S+) in/.exec(source) ?? []
+    const variables = { CONSOLE_PORT: port, CONSOLE_URL: url }
+    const { console } = readConfig({ ...variables, ...environmentOf(app, variables) })
+    expect(console).toMatchObject({ host: '0.0.0.0', port: 4100, url: 'http://localhost:4100' })
+    expect(app.ports).toContain(`127.0.0.1:${port}:${port}`)
   })
 
   test('reads .env, which git ignores', () => {

@@ -142,37 +142,45 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
       const { body } = await ask(`/api/payouts?customer_id=${customer}`)
       expect([body.data, body.pagination.total]).toEqual([[], 0])
     }
-    expect(ids((await ask('/api/wallets')).body).sort()).toEqual(
-      [ours.wallets.merchant, ours.wallets.merchantFiat].sort(),
-    )
+    expect(ids((await ask('/api/wallets')).body).sort()).toEqual(Object.values(ours.wallets).sort())
+    for (const customer of [theirs.person, theirs.company, theirs.merchantId]) {
+      const { body } = await ask(`/api/wallets?customer_id=${customer}`)
+      expect([body.data, body.pagination.total]).toEqual([[], 0])
+    }
     // Their owner can read them.
     expect((await ask(`/api/payouts/${theirs.payouts.failed}`, other.apiKey)).body.data.status).toBe('FAILED')
-    expect(ids((await ask('/api/wallets', other.apiKey)).body)).toHaveLength(2)
+    expect(ids((await ask('/api/wallets?customer_id=null', other.apiKey)).body)).toHaveLength(2)
   })
 })
 
-describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
-  test("GET /api/wallets lists and filters only the merchant's own wallets", async () => {
+describe.each(everyEngine)('the list of all wallets on %s', (engine) => {
+  test('ruling 123: GET /api/wallets lists the wallets of all owners with every address, and filters them', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
     const customers = await app.wallet({ customerId })
     await perform(closeCustomer, app.context(), { customerId })
     const { body } = await app.rest('GET', '/api/wallets')
-    expect(ids(body)).toEqual([zar, usdc])
-    expect(body.pagination).toEqual({ total: 2, page: 1, limit: 10, totalPages: 1 })
-    expect(body.data[0]).toMatchObject({ customer_id: null, addresses: null })
+    expect(ids(body)).toEqual([customers, zar, usdc])
+    expect(body.pagination).toEqual({ total: 3, page: 1, limit: 10, totalPages: 1 })
+    expect(body.data[0]).toMatchObject({ customer_id: customerId })
+    expect(body.data[1]).toMatchObject({ customer_id: null, addresses: [] })
     const { body: one } = await app.rest('GET', `/api/wallets/${usdc}`)
-    const [{ id: _, ...address }] = one.data.addresses
-    expect(body.data[1]).toEqual({ ...one.data, addresses: address })
-    expect(body.data[1].balance).toBe('12.50000000')
+    expect(body.data[2]).toEqual(one.data)
+    expect(body.data[2].balance).toBe('12.50000000')
+    expect(body.data[2].addresses).toHaveLength(1)
 
     const walletIds = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
-    expect(await walletIds('currency=USDC')).toEqual([usdc])
+    expect(await walletIds('currency=USDC')).toEqual([customers, usdc])
     expect(await walletIds('asset_type=FIAT&status=active')).toEqual([zar])
     expect(await walletIds('asset_type=GOLD')).toEqual([])
-    expect(await walletIds('limit=1&page=2')).toEqual([usdc])
-    expect(await walletIds(`customer_id=${customerId}`)).not.toContain(customers)
+    expect(await walletIds('limit=1&page=2')).toEqual([zar])
+    expect(await walletIds(`customer_id=${customerId}`)).toEqual([customers])
+    expect(await walletIds(`customer_id=${customerId}&currency=ZAR`)).toEqual([])
+    expect(await walletIds('customer_id=null&currency=USDC')).toEqual([usdc])
+    expect(await walletIds(`customer_id=${absentId}`)).toEqual([])
+    const { status, body: failure } = await app.rest('GET', '/api/wallets?customer_id=me')
+    expect([status, failure.error.details.fields[0].field]).toEqual([400, 'customer_id'])
   })
 })
 

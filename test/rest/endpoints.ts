@@ -1,6 +1,6 @@
 import type { RestMethod } from '../support/app.ts'
 import { payoutBody } from '../support/app.ts'
-import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
+import { bankMethodBody, businessBody, individualBody, walletMethodBody } from '../support/bodies.ts'
 
 /** An id that no object has. */
 export const absentId = '00000000-0000-7000-8000-000000000000'
@@ -24,6 +24,10 @@ export type Endpoint = {
 export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/customers', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'POST', path: '/api/individual-customers', allow: 'POST', body: individualBody },
+  { method: 'PUT', path: `/api/individual-customers/${absentId}`, allow: 'PUT', body: {} },
+  { method: 'POST', path: '/api/business-customers', allow: 'POST', body: businessBody },
+  { method: 'PUT', path: `/api/business-customers/${absentId}`, allow: 'PUT', body: {} },
   { method: 'GET', path: '/api/payout/methods', allow: 'GET, HEAD' },
   { method: 'POST', path: '/api/payout/methods/banks', allow: 'POST', body: bankMethodBody },
   { method: 'PUT', path: `/api/payout/methods/banks/${absentId}`, allow: 'PUT', body: {} },
@@ -32,6 +36,11 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/api/payouts/banks', allow: 'POST', body: payoutBody },
   { method: 'GET', path: '/api/payouts', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/payouts/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/payouts/fees', allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/transactions', allow: 'GET, HEAD' },
+  { method: 'GET', path: `/api/customers/transactions/by_txid/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'GET', path: `/api/customers/transactions/by_ref_id/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'GET', path: `/api/customers/transactions/by_customer_id/${absentId}`, allow: 'GET, HEAD' },
   { method: 'POST', path: '/api/wallets', allow: 'GET, HEAD, POST', body: walletBody },
   { method: 'GET', path: '/api/wallets', allow: 'GET, HEAD, POST' },
   { method: 'GET', path: `/api/wallets/${absentId}/customer`, allow: 'GET, HEAD' },
@@ -69,4 +78,6 @@ export function statusOfCreation(path: string): number {
 }
 
 /** The endpoints whose body may name a customer. */
-export const endpointsForCustomers = endpointsWithBody.filter(({ path }) => !path.startsWith('/api/webhooks'))
+export const endpointsForCustomers = endpointsWithBody.filter(
+  ({ path }) => !/^\/api\/(webhooks|individual-customers|business-customers)/.test(path),
+)

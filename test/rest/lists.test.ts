@@ -29,10 +29,11 @@ const lists = [
       app.wallet({ customerId, assetCode: i % 2 === 0 ? 'USDC' : 'ZAR' }),
   },
   {
-    name: "the merchant's own wallets",
+    name: 'the wallets of the merchant and its customers',
     limit: 10,
     path: () => '/api/wallets',
-    add: (app: App, i: number) => app.wallet({ assetCode: i % 2 === 0 ? 'USDC' : 'ZAR' }),
+    add: (app: App, i: number, customerId: string) =>
+      app.wallet(i % 2 === 0 ? { assetCode: 'USDC', customerId } : { assetCode: 'ZAR' }),
   },
   ...['', '&customer_id=null&currency=USDC'].map((filter) => ({
     name: `payouts (${filter})`,

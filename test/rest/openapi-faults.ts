@@ -10,6 +10,7 @@ type Operation = OpenapiDocument['paths'][string][string]
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true })
 ajv.addFormat('uuid', /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)
+ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/)
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 /** Returns the violations of a schema of the document in a value. */

@@ -15,7 +15,7 @@ import { endpointGroups } from '../../src/server/rest/routes.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 import { recordedExchanges } from '../contract/exchanges.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import { bankMethodBody } from '../support/bodies.ts'
+import { bankMethodBody, businessBody } from '../support/bodies.ts'
 import type { OpenapiDocument } from './openapi-faults.ts'
 import { answerFaults, lastOf, operationFor, requestFaults, valueFaults } from './openapi-faults.ts'
 
@@ -106,6 +106,7 @@ const untold = [
   '400: identifiers with other characters',
   '400: a name with a control character',
   '400: a misspelt field',
+  '400: stored fields that are too long',
   '400: an address with a space',
   '400: an address of another network',
   '400: USDC on trc20',
@@ -125,6 +126,7 @@ const untold = [
   '400: none of these',
   '400: two of these',
   '400: an end before the beginning',
+  '400: an amount that does not cover the fee',
 ]
 
 /** Codes that need a broken connection, a broken service or an invalid path. */
@@ -187,8 +189,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(32)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(32)
+    expect(operations).toHaveLength(41)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(41)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -227,7 +229,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(37)
+    expect(answers).toHaveLength(46)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -249,8 +251,13 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       customer_id: customer,
       wallet_id: wallet,
       payout_id: payout.body.data.id,
+      transaction_id: payout.body.data.transaction_id,
+      reference_id: payout.body.data.reference_id,
       payout_method_id: body.data.id,
     }
+    const business = await app.rest('POST', '/api/business-customers', { body: businessBody })
+    /** Ids of paths that lead to one kind of object only. */
+    const idsOfPaths: Record<string, string> = { '/api/business-customers/{customerId}': business.body.data.id }
     // Deletions run last, because a deleted object can't be updated.
     const inOrder = operations.toSorted(
       (one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'),
@@ -259,7 +266,7 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       const query = operation.parameters.flatMap((each) =>
         'in' in each && each.in === 'query' && each.example !== undefined ? [[each.name, String(each.example)]] : [],
       )
-      const url = `${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}?${new URLSearchParams(query)}`
+      const url = `${path.replace(/\{(\w+)\}/g, (_, name) => idsOfPaths[path] ?? ids[name] ?? '')}?${new URLSearchParams(query)}`
       const example = operation.requestBody?.content['application/json'].example
       const answer = await app.rest(method as 'GET', url, example && { body: example })
       const { 'content-type': type } = answer.headers

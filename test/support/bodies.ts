@@ -41,3 +41,23 @@ export const walletMethodBody = {
   network: 'erc20',
   currency: 'USDC',
 }
+
+/** A valid body of an individual, in the provider's older form. */
+export const individualBody = {
+  customer_type: 'individual',
+  first_name: 'Ada',
+  last_name: 'Obi',
+  email: 'ada@example.com',
+  phone: '+2348012345678',
+  birth_date: '1990-01-31',
+  address: { line_1: '1 Quay Road', city: 'Lagos', state: 'Lagos', postal_code: '100001', country: 'Nigeria' },
+}
+
+/** A valid body of a business, in the provider's newer form. */
+export const businessBody = {
+  customer_type: 'business',
+  business_name: 'Example Ltd',
+  email: 'office@example.com',
+  phone: '+2348012345679',
+  registered_address: { street1: '2 Quay Road', city: 'Lagos', state: 'LA', postal_code: '100001', country: 'NG' },
+}

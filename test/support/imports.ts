@@ -32,6 +32,7 @@ export const layers = [
   'modules/payout-methods/',
   'modules/rail-orders/',
   'modules/payouts/',
+  'modules/transactions/',
   'modules/exports/',
   'modules/webhooks/transport/',
   'modules/webhooks/endpoints/',

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { OnProgress } from '../database.ts'
 import { missingDatabaseAdvice } from '../database.ts'
 import type { Migration, MigrationDialect, PendingMigrations } from '../migration.ts'
-import { findPendingMigrations, findUnknownMigration } from '../migration.ts'
+import { findPendingMigrations, findUnknownMigration, migrationsToApply } from '../migration.ts'
 import { failToConnect } from '../query.ts'
 import { camelCase } from '../tables.ts'
 import { grantToServiceRole, secureRows } from './row-security.ts'
@@ -131,7 +131,7 @@ async function applyPendingMigrations(
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
   const announced = findPendingMigrations(migrations, applied)
   if (announced) await beforeMigrating(announced)
-  const pending = migrations.filter(({ name }) => !applied.includes(name))
+  const pending = migrationsToApply(migrations, applied)
   if (pending.length === 0) return
   await applyMigrations(client, pending, onMigrating)
   await grantToServiceRole(client)

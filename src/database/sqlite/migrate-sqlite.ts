@@ -3,7 +3,7 @@ import type { CreateTableBuilder, RawBuilder } from 'kysely'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { OnProgress } from '../database.ts'
 import type { Migration, MigrationDialect } from '../migration.ts'
-import { findUnknownMigration } from '../migration.ts'
+import { findUnknownMigration, migrationsToApply } from '../migration.ts'
 import { failToConnect } from '../query.ts'
 import { camelCase } from '../tables.ts'
 
@@ -84,7 +84,7 @@ export function migrateSqlite(
     const unknown = findUnknownMigration(migrations, applied)
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
-    const pending = migrations.filter(({ name }) => !applied.includes(name))
+    const pending = migrationsToApply(migrations, applied)
     for (const [done, { name, statements }] of pending.entries()) {
       onMigrating(name, done, pending.length)
       for (const step of statements(kysely.schema, dialect)) {

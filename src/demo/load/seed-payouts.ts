@@ -23,6 +23,7 @@ import { transactionId } from '../../modules/payouts/transaction-id.ts'
 import type { Fee } from '../../modules/pricing/fees.ts'
 import type { RateInForce } from '../../modules/pricing/rates.ts'
 import { feeInForce, rateInForce } from '../../modules/pricing/repository.ts'
+import type { Deposit } from '../../modules/wallets/deposit-to-wallet.ts'
 import { insertDeposit, walletsOfMerchant } from '../../modules/wallets/repository.ts'
 import type { Context } from '../../operations/context.ts'
 import type { SeededRandom } from './fake-data.ts'
@@ -59,6 +60,7 @@ export async function seedPayouts(
     .map((wallet) => ({ ...wallet, reachableBalance: wallet.balance, entryCount: 0, latestTime: 0n }))
   const prices = await loadPrices(context)
   let sequence = (await latestSequenceNumber(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+  let deposits = (await latestSequenceNumber(db, { merchantId, name: 'deposits' }))?.latest ?? 0
   let feed: EventSequence = {
     latest: (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0,
     latestTime: 0n,
@@ -66,25 +68,30 @@ export async function seedPayouts(
   const last = sequence + payouts
   while (sequence < last) {
     const upTo = Math.min(last, sequence + chunkSize)
-    const [booksBefore, feedBefore, sequenceBefore] = [books, feed, sequence]
+    const [booksBefore, feedBefore, sequenceBefore, depositsBefore] = [books, feed, sequence, deposits]
     const chunk = await db.write(async (tx) => {
       // Changes copies, because a retry of the transaction must start from the same balances.
       const after = booksBefore.map((book) => ({ ...book }))
       const feed = { ...feedBefore }
+      const depositCount = { latest: depositsBefore }
       const touched = new Set<WalletBook>()
       let latest = { latestTime: 0n, latestId: '' }
       for (let number = sequenceBefore + 1; number <= upTo; number++) {
         const book = random.pick(after)
         touched.add(book)
-        latest = await writePayout(tx, context, { random, book, feed, prices, sequence: number })
+        latest = await writePayout(tx, context, { random, book, feed, depositCount, prices, sequence: number })
       }
       for (const book of touched) await setAccountBalance(tx, { merchantId, ...book })
       await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
+      await setSequence(tx, {
+        ...{ merchantId, name: 'deposits', latest: depositCount.latest, latestTime: 0n, latestId: null },
+      })
       await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
-      return { books: after, feed }
+      return { books: after, feed, deposits: depositCount.latest }
     })
     books = chunk.books
     feed = chunk.feed
+    deposits = chunk.deposits
     sequence = upTo
     onProgress('payouts', payouts - (last - sequence), payouts)
   }
@@ -113,9 +120,17 @@ async function writePayout(
     random,
     book,
     feed,
+    depositCount,
     prices,
     sequence,
-  }: { random: SeededRandom; book: WalletBook; feed: EventSequence; prices: PayoutPrices; sequence: number },
+  }: {
+    random: SeededRandom
+    book: WalletBook
+    feed: EventSequence
+    depositCount: { latest: number }
+    prices: PayoutPrices
+    sequence: number
+  },
 ): Promise<{ latestTime: bigint; latestId: string }> {
   // All rows of the payout have the same time, which saves formatting.
   const context = withFixedClock(service)
@@ -127,7 +142,9 @@ async function writePayout(
   if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
   const { total, netAmount, ...quote } = computeQuote(amount, price)
   if (book.balance < total) {
-    const depositId = await writeDeposit(tx, context, book, total * 50n)
+    depositCount.latest++
+    const numbers = { sequence: depositCount.latest, transactionNumber: sequence - 1 + depositCount.latest }
+    const depositId = await writeDeposit(tx, context, { book, amount: total * 50n, numbers })
     await recordSeedEvent(tx, context, feed, { type: 'wallet.transaction.inbound', objectId: depositId, version: 1 })
   }
 
@@ -190,7 +207,15 @@ function withFixedClock(context: Context): Context {
   return { ...context, now: () => at }
 }
 
-async function writeDeposit(tx: Tx, context: Context, book: WalletBook, amount: Amount): Promise<string> {
+async function writeDeposit(
+  tx: Tx,
+  context: Context,
+  {
+    book,
+    amount,
+    numbers,
+  }: { book: WalletBook; amount: Amount; numbers: Pick<Deposit, 'sequence' | 'transactionNumber'> },
+): Promise<string> {
   const { merchantId } = context
   const reference = `fill ${context.newId()}`
   const transferId = await recordWalletTransfer(tx, context, book, {
@@ -208,6 +233,9 @@ async function writeDeposit(tx: Tx, context: Context, book: WalletBook, amount: 
     amount,
     balanceAfter: book.balance,
     createdAt,
+    ...numbers,
+    customerId: book.customerId,
+    assetCode: book.currency,
   })
   return transferId
 }

@@ -107,6 +107,7 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
         .onRef('transfers.id', '=', 'deposits.transferId')
         .on('transfers.kind', '=', 'deposit')
         .onRef('transfers.walletId', '=', 'deposits.walletId')
+        .onRef('transfers.assetCode', '=', 'deposits.assetCode')
         .on(sql<boolean>`transfers.amount + transfers.fee = deposits.amount`)
         .onRef('transfers.balanceAfter', '=', 'deposits.balanceAfter'),
     )
@@ -314,13 +315,15 @@ export const wrongRailOrders = queryIdsOfAllMerchants(
 export const brokenSequences = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
-        where name in ('payouts', 'customers', 'wallets', 'events')
+        where name in ('payouts', 'customers', 'wallets', 'deposits', 'events')
       union all
       select merchant_id, 'payouts', 0, count(*), max(sequence) from payouts group by merchant_id
       union all
       select merchant_id, 'customers', 0, count(*), max(sequence) from customers group by merchant_id
       union all
       select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
+      union all
+      select merchant_id, 'deposits', 0, count(*), max(sequence) from deposits group by merchant_id
       union all
       select merchant_id, 'events', 0, count(*), max(sequence) from events group by merchant_id
     ) as numbered group by merchant_id, name
@@ -335,6 +338,8 @@ const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = 
   ['payouts', 'sequence'],
   ['payouts', 'transfer_id'],
   ['deposits', 'reference'],
+  ['deposits', 'sequence'],
+  ['deposits', 'transaction_number'],
   ['depositReversals', 'reference'],
   ['customers', 'id'],
   ['customers', 'sequence'],

@@ -7,6 +7,7 @@ import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
+import { complianceDetails, mergeComplianceDetails } from './compliance-details.ts'
 import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { insertCustomer } from './repository.ts'
@@ -45,13 +46,14 @@ export const CreateCustomerInput = z.object({
   businessName: optionalText(),
   businessType: optionalText(),
   businessWebsite: optionalText(),
+  complianceDetails: complianceDetails(),
 })
 
 /**
  * Registers a customer (contract 2.1; the contract has no endpoint for it).
  *
  * @param input `birthDate` as `1990-01-31`, today at the latest; `expectedMonthlyIncome` with at most two places. An
- *   individual needs a first and a last name, a business its business name
+ *   individual needs a first and a last name, a business its business name. `complianceDetails` is JSON text
  */
 export const createCustomer = defineOperation(
   {
@@ -68,9 +70,11 @@ export const createCustomer = defineOperation(
       ...futureBirthDateErrors(context, input),
     ])
     return runOnce(context, 'createCustomer', request, async (tx) => {
+      const { complianceDetails, ...details } = request
       const row = await newRowFields(tx, context, 'customers')
-      const customer: Customer = { ...row, ...request, status: 'active' }
+      const customer: Customer = { ...row, ...details, status: 'active' }
       await insertCustomer(tx, customer)
+      if (complianceDetails !== null) await mergeComplianceDetails(tx, customer, complianceDetails)
       await recordEvent(tx, context, {
         type: 'customer.created',
         objectId: customer.id,

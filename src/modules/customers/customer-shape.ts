@@ -1,16 +1,19 @@
 import { oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
+import type { ShapeMembers } from '../../rest/shape.ts'
 import { member, nullable, nullInExample, optional, resource, shape } from '../../rest/shape.ts'
 import type { Customer } from './customer.ts'
 import { customerDescriptions, customerStatuses, customerTypes } from './customer.ts'
 
-const address = shape<Customer>('The residential or registered address.', {
+const { line_1, line_2, ...locality } = {
   line_1: member((customer) => customer.addressLine1, text(customerDescriptions.addressLine1, '12 Marina Road')),
   line_2: nullInExample((customer) => customer.addressLine2, text(customerDescriptions.addressLine2, 'Flat 3')),
   city: member((customer) => customer.city, text(customerDescriptions.city, 'Lagos')),
   state: member((customer) => customer.state, text(customerDescriptions.state, 'Lagos')),
   postal_code: nullable((customer) => customer.postalCode, text(customerDescriptions.postalCode, '101241')),
   country: member((customer) => customer.country, text(customerDescriptions.country, 'Nigeria')),
-})
+} satisfies ShapeMembers<Customer>
+
+const addressDescription = 'The residential or registered address.'
 
 const personalInfo = shape<Customer>('Names and date of birth; null for a business.', {
   first_name: nullable((customer) => customer.firstName, text(customerDescriptions.firstName, 'Ada')),
@@ -59,17 +62,29 @@ const businessInfo = shape<Customer>('The business details; absent for an indivi
   ),
 })
 
+const customerResource = (title: string, address: ShapeMembers<Customer>) =>
+  resource<Customer>(title, 'A person or business that the merchant serves.', {
+    id: member((customer) => customer.id, uuid('The id of the customer.')),
+    customer_type: member((customer) => customer.customerType, oneOf(customerDescriptions.customerType, customerTypes)),
+    email: member((customer) => customer.email, text(customerDescriptions.email, 'ada.obi@example.com')),
+    phone: member((customer) => customer.phone, text(customerDescriptions.phone, '+2348012345678')),
+    created_at: member((customer) => customer.createdAt, timestamp(customerDescriptions.createdAt)),
+    updated_at: member((customer) => customer.updatedAt, timestamp(customerDescriptions.updatedAt)),
+    status: member((customer) => customer.status, oneOf(customerDescriptions.status, customerStatuses)),
+    address: shape<Customer>(addressDescription, address),
+    personal_info: personalInfo,
+    financial_info: financialInfo,
+    business_info: optional((customer) => (customer.customerType === 'business' ? customer : undefined), businessInfo),
+  })
+
 /** The response shape of contract 2.1. */
-export const customer = resource<Customer>('Customer', 'A person or business that the merchant serves.', {
-  id: member((customer) => customer.id, uuid('The id of the customer.')),
-  customer_type: member((customer) => customer.customerType, oneOf(customerDescriptions.customerType, customerTypes)),
-  email: member((customer) => customer.email, text(customerDescriptions.email, 'ada.obi@example.com')),
-  phone: member((customer) => customer.phone, text(customerDescriptions.phone, '+2348012345678')),
-  created_at: member((customer) => customer.createdAt, timestamp(customerDescriptions.createdAt)),
-  updated_at: member((customer) => customer.updatedAt, timestamp(customerDescriptions.updatedAt)),
-  status: member((customer) => customer.status, oneOf(customerDescriptions.status, customerStatuses)),
-  address,
-  personal_info: personalInfo,
-  financial_info: financialInfo,
-  business_info: optional((customer) => (customer.customerType === 'business' ? customer : undefined), businessInfo),
+export const customer = customerResource('Customer', { line_1, line_2, ...locality })
+
+/** The response to a creation or change, whose address has the names of both forms of the body (ruling 124). */
+export const changedCustomer = customerResource('ChangedCustomer', {
+  line_1,
+  line_2,
+  street1: line_1,
+  street2: line_2,
+  ...locality,
 })

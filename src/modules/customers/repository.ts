@@ -1,5 +1,13 @@
 import type { Params } from '../../database/query.ts'
-import { insertRow, merchantIdQuery, pickParams, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import {
+  insertRow,
+  merchantIdQuery,
+  pickParams,
+  queryOne,
+  selectFrom,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import { tables } from '../../database/tables.ts'
 
@@ -34,6 +42,25 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .where('id', '=', p.id)
     .where('status', '=', 'active')
     .returningAll(),
+)
+
+type ComplianceKey = { merchantId: string; customerId: string }
+
+export const insertComplianceDetails = insertRow('customerComplianceDetails')
+
+export const complianceDetailsOfCustomer = queryOne((p: Params<ComplianceKey>) =>
+  selectFrom('customerComplianceDetails')
+    .select('details')
+    .where('merchantId', '=', p.merchantId)
+    .where('customerId', '=', p.customerId),
+)
+
+export const updateComplianceDetails = statementOne((p: Params<ComplianceKey & { details: string }>) =>
+  updateTable('customerComplianceDetails')
+    .set({ details: p.details })
+    .where('merchantId', '=', p.merchantId)
+    .where('customerId', '=', p.customerId)
+    .returning('customerId'),
 )
 
 /** Looks up the id in each merchant, because operators do not know the merchant. */

@@ -1,26 +1,29 @@
-import { invalidInput } from '../../core/errors.ts'
-import { lookupId, parseInput, sentFields } from '../../core/input.ts'
+import { invalidInput, notFound } from '../../core/errors.ts'
+import { lookupId, oneOf, parseInput, sentFields } from '../../core/input.ts'
 import type { IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
+import { mergeComplianceDetails } from './compliance-details.ts'
 import { CreateCustomerInput, futureBirthDateErrors, missingNameErrors } from './create-customer.ts'
 import type { Customer } from './customer.ts'
+import { customerTypes } from './customer.ts'
 import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 
 // An absent field keeps its value; an optional one that is null or empty is cleared.
-const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
+export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
-  .extend({ customerId: lookupId() })
+  .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
 /**
  * Changes the fields of a customer that the request contains.
  *
  * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type requires.
  *
- * @param input as for `createCustomer`; an optional field that is null or empty is cleared
+ * @param input as for `createCustomer`; an optional field that is null or empty is cleared. With `ofType`, only a
+ *   customer of that type is found. `complianceDetails` is merged with what is stored, and is no change of the customer
  */
 export const updateCustomer = defineOperation(
   {
@@ -33,13 +36,17 @@ export const updateCustomer = defineOperation(
     errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
   },
   async (context, input): Promise<IdempotentResult<Customer>> => {
-    const { customerId, ...parsed } = parseInput(UpdateCustomerInput, input, futureBirthDateErrors(context, input))
+    const request = parseInput(UpdateCustomerInput, input, futureBirthDateErrors(context, input))
+    const { customerId, ofType = null, complianceDetails = null, ...parsed } = request
     const changes = sentFields(input, parsed)
-    return runOnce(context, 'updateCustomer', { customerId, changes }, async (tx) => {
-      const customer = requireActive(await lockCustomer(tx, context, customerId))
+    return runOnce(context, 'updateCustomer', { customerId, ofType, complianceDetails, changes }, async (tx) => {
+      const locked = await lockCustomer(tx, context, customerId)
+      if (ofType !== null && ofType !== locked.customerType) throw notFound('Customer')
+      const customer = requireActive(locked)
       const merged = { ...customer, ...changes } as Customer
       const errors = missingNameErrors(merged)
       if (errors.length > 0) throw invalidInput(errors)
+      if (complianceDetails !== null) await mergeComplianceDetails(tx, customer, complianceDetails)
       if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
       const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }

@@ -1,6 +1,27 @@
 import type { Params } from '../../database/query.ts'
 import { listParam, query, selectFrom } from '../../database/query.ts'
 
+/** Returns the numbers of deposits, and where a node saw them, in any order. */
+export const depositsByTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  selectFrom('deposits')
+    .leftJoin('chainDeposits', (join) =>
+      join
+        .onRef('chainDeposits.merchantId', '=', 'deposits.merchantId')
+        .onRef('chainDeposits.reference', '=', 'deposits.reference')
+        .onRef('chainDeposits.depositReference', '=', 'deposits.reference'),
+    )
+    .leftJoin('walletAddresses', (join) =>
+      join
+        .onRef('walletAddresses.merchantId', '=', 'chainDeposits.merchantId')
+        .onRef('walletAddresses.walletId', '=', 'chainDeposits.walletId')
+        .onRef('walletAddresses.id', '=', 'chainDeposits.addressId'),
+    )
+    .select(['deposits.transferId', 'deposits.sequence', 'chainDeposits.txHash', 'chainDeposits.network'])
+    .select('walletAddresses.address')
+    .where('deposits.merchantId', '=', p.merchantId)
+    .where('deposits.transferId', 'in', listParam(p.ids)),
+)
+
 /** Returns transfers of deposits and reversals in any order, with the reasons of reversals. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('transfers')

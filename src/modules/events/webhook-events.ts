@@ -3,8 +3,10 @@ import type { EventType } from '../../database/tables.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 import { integer, plainText } from '../../rest/json-types.ts'
 import { eventTypes, objectTypeOf } from '../outbox/event.ts'
-import { isEventTypeSupported } from '../webhooks/transport/formats.ts'
+import type { TransactionStatus } from '../transactions/wallet-transaction.ts'
+import { cancelledPayoutType, isEventTypeSupported } from '../webhooks/transport/formats.ts'
 import { event, objectShapes } from './event-shape.ts'
+import { stablestackTransaction } from './stablestack-shape.ts'
 
 /** The documentation of an event type. */
 export type WebhookEventReference = {
@@ -12,8 +14,8 @@ export type WebhookEventReference = {
   readonly description: string
   /** The schema for the formats `standard` and `thin`; `thin` has no `data`. */
   readonly envelope: JsonSchema
-  /** The schema for the format `stablestack`; `null` if the format does not have this type. */
-  readonly stablestack: JsonSchema | null
+  /** The schemas for the format `stablestack`, by its own types; empty if the format does not have this type. */
+  readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
 
 /** The `version` in each example, and the members with a fixed value. */
@@ -37,21 +39,48 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
+/** The statuses of transactions in the format `stablestack`, by its types; a cancelled payout has a type of its own. */
+const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
+  'payout.initiated': { 'payout.initiated': 'PROCESSING' },
+  'payout.completed': { 'payout.completed': 'COMPLETED' },
+  'payout.failed': { 'payout.failed': 'FAILED', [cancelledPayoutType]: 'CANCELLED' },
+  'wallet.transaction.inbound': { 'wallet.transaction.inbound': 'COMPLETED' },
+}
+
 export const webhookEventReferences: readonly WebhookEventReference[] = eventTypes.map((type) => {
   const description = enumDescription(eventTypes, type)
   const data = dataSchema(type)
-  const title = schemaTitle(type)
   return {
     type,
     description,
-    envelope: { ...envelopeSchema(type, data), title, description },
-    stablestack: isEventTypeSupported('stablestack', type)
-      ? { ...stablestackSchema(type, data), title: `Stablestack${title}`, description }
-      : null,
+    envelope: { ...envelopeSchema(type, data), title: schemaTitle(type), description },
+    stablestack: stablestackSchemas(type, { data, description }),
   }
 })
 
-function schemaTitle(type: EventType): string {
+function stablestackSchemas(
+  type: EventType,
+  { data, description }: { data: JsonSchema; description: string },
+): ReadonlyMap<string, JsonSchema> {
+  if (!isEventTypeSupported('stablestack', type)) return new Map()
+  const { [type]: statuses } = stablestackStatuses
+  const own = (name: string, ownData: JsonSchema) =>
+    [name, { ...stablestackSchema(name, ownData), title: `Stablestack${schemaTitle(name)}`, description }] as const
+  if (statuses === undefined) return new Map([own(type, data)])
+  return new Map(Object.entries(statuses).map(([name, status]) => own(name, transactionSchema(type, status))))
+}
+
+function transactionSchema(type: EventType, status: TransactionStatus): JsonSchema {
+  const { title: _, ...schema } = stablestackTransaction.schema
+  const isPayout = objectTypeOf(type) === 'payout'
+  return withProperties(schema, [
+    ['transaction_type', restrictTo(schema.properties?.transaction_type, isPayout ? 'PAYOUT' : 'DEPOSIT')],
+    ['transaction_mode', restrictTo(schema.properties?.transaction_mode, isPayout ? 'DEBIT' : 'CREDIT')],
+    ['status', restrictTo(schema.properties?.status, status)],
+  ])
+}
+
+function schemaTitle(type: string): string {
   const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return `${words.join('')}Event`
 }
@@ -83,7 +112,7 @@ function envelopeSchema(type: EventType, data: JsonSchema): JsonSchema {
   return { ...envelope, required: event.schema.required?.filter((name) => name !== 'data') ?? [] }
 }
 
-function stablestackSchema(type: EventType, data: JsonSchema): JsonSchema {
+function stablestackSchema(type: string, data: JsonSchema): JsonSchema {
   const { id = {}, type: eventType } = event.schema.properties ?? {}
   const attemptTime = 1_772_443_800_000
   return {

@@ -1,15 +1,8 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import { instant, optional } from '../../core/input.ts'
+import { dayOrInstant, optional } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
-
-/** A date means its start in UTC. */
-const dayOrInstant = () =>
-  z
-    .string()
-    .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
-    .pipe(instant())
 
 /** `from` is inclusive and `to` exclusive. */
 export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOrInstant()) }

@@ -7,11 +7,12 @@ import type { Context } from '../../operations/context.ts'
 import { balanceChangeOf, directionOf } from '../ledger/entry.ts'
 import { wallets } from '../wallets/list.ts'
 import { sumSequenceRange } from './control-totals.ts'
+import { findBalanceBefore } from './daily-balances.ts'
 import type { Export, ExportBalance, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
 import type { Period } from './period.ts'
-import { findLastBefore, periodFields, resolvePeriod } from './period.ts'
-import { entriesBetween, entryAtOrBefore, entrySums } from './repository.ts'
+import { periodFields, resolvePeriod } from './period.ts'
+import { entriesBetween, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
@@ -40,13 +41,10 @@ export async function findStatement(context: Context, input: z.input<typeof Stat
   if (!wallet) throw notFound('Wallet')
   const period = resolvePeriod(context, request)
   const assetCode = wallet.currency
-  const balanceBefore = async (moment: string): Promise<Required<ExportBalance>> => {
-    const last = await findLastBefore(moment, async (sequence) => {
-      const entry = await entryAtOrBefore(db, { merchantId, walletId: wallet.id, sequence })
-      return entry && { ...entry, sequence: entry.sequence ?? 0 }
-    })
-    return { assetCode, balance: last?.balanceAfter ?? 0n, sequence: last?.sequence ?? 0 }
-  }
+  const balanceBefore = async (time: string): Promise<Required<ExportBalance>> => ({
+    assetCode,
+    ...(await findBalanceBefore(context, { walletId: wallet.id, time })),
+  })
   const closing = await balanceBefore(period.to)
   const opening = period.from === null ? { assetCode, balance: 0n, sequence: 0 } : await balanceBefore(period.from)
   return { walletId: wallet.id, assetCode, period, opening, closing }

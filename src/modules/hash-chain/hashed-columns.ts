@@ -44,7 +44,12 @@ export const unhashedColumns = {
     feeDeductedFrom: 'it follows from the amounts of the payout and its transfer, which the audit compares',
   },
   payoutEvents: {},
-  deposits: {},
+  deposits: {
+    sequence: 'it follows from the order of the deposits in the feed',
+    transactionNumber: 'it follows from the order of payouts and deposits in the feed',
+    customerId: 'it follows from the wallet',
+    assetCode: 'it follows from the wallet',
+  },
   depositReversals: {},
   wallets: {
     ownerId: 'it follows from the customer',

@@ -6,8 +6,10 @@ import { get, postAction } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'
 import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
+import { getPayoutFees, PayoutFeesInput } from './get-payout-fees.ts'
 import { payouts } from './list.ts'
-import { payoutDescriptions } from './payout.ts'
+import { payoutAssetCodes, payoutDescriptions, recipientCurrencies } from './payout.ts'
+import { payoutFees } from './payout-fees-shape.ts'
 import { BankPayoutInput } from './payout-input.ts'
 import { payout } from './payout-shape.ts'
 
@@ -27,6 +29,30 @@ export const payoutEndpoints: RouteGroup = {
       },
       example: { status: 'PROCESSING', limit: 2 },
       rows: listOf('The payouts of the page.', payout),
+    }),
+    get('/api/payouts/fees', {
+      name: 'getPayoutFees',
+      title: 'Get the fee of a payout',
+      description: `Returns the price of a payout at present, without a payer: what a payout costs, and what arrives. Nothing is reserved. ${notInContract}`,
+      input: PayoutFeesInput,
+      operation: getPayoutFees,
+      fields: {
+        amount: { pattern: amountPattern.source, description: 'The amount to pay out, in units of `from_currency`.' },
+        currencyType: {
+          enum: ['FIAT', ''],
+          description: 'The kind of payout; `FIAT` if absent. Payouts to crypto addresses are not offered.',
+        },
+        fromCurrency: { enum: [...payoutAssetCodes, ''], description: `${payoutDescriptions.assetCode} Required.` },
+        toCurrency: {
+          enum: [...recipientCurrencies, ''],
+          description: `${payoutDescriptions.recipientCurrency} Required.`,
+        },
+        currency: { enum: [...payoutAssetCodes, ''], description: 'Another name of `from_currency`.' },
+        recipientCurrency: { enum: [...recipientCurrencies, ''], description: 'Another name of `to_currency`.' },
+      },
+      example: { amount: '50', currencyType: 'FIAT', fromCurrency: 'USDC', toCurrency: 'NGN' },
+      errors: ['RATE_UNAVAILABLE'],
+      response: { data: payoutFees },
     }),
     get('/api/payouts/:payout_id', {
       name: 'getPayout',

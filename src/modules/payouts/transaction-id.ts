@@ -21,14 +21,39 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
+/** Deposits have the ids of the numbers above those of payouts, so that the two never have the same id. */
+const firstDepositNumber = 2 ** 32
+
+/** Returns the short reference of a merchant's deposit number `sequence`, unique among its payouts and deposits. */
+export function depositTransactionId(merchantId: string, sequence: number): string {
+  return transactionId(merchantId, firstDepositNumber + sequence)
+}
+
 /** Inverts `transactionId`; `null` for a text that is not the id of any sequence number. */
 export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
+  const sequence = numberOfTransactionId(merchantId, text)
+  return sequence !== null && isSequence(sequence) ? Number(sequence) : null
+}
+
+/** Inverts `depositTransactionId`. */
+export function depositSequenceOfTransactionId(merchantId: string, text: string): number | null {
+  const number = numberOfTransactionId(merchantId, text)
+  if (number === null) return null
+  const sequence = number - BigInt(firstDepositNumber)
+  return isSequence(sequence) ? Number(sequence) : null
+}
+
+/** Sequence numbers fit in 31 bits. */
+function isSequence(number: bigint): boolean {
+  return number >= 1n && number < 2n ** 31n
+}
+
+function numberOfTransactionId(merchantId: string, text: string): bigint | null {
   if (!/^[0-9A-Z]{10}$/.test(text)) return null
   const { multiplier, offset } = coefficients(merchantId)
   let value = 0n
   for (const letter of text) value = value * 36n + BigInt(alphabet.indexOf(letter))
-  const sequence = (((value - offset + count) % count) * modularInverse(multiplier)) % count
-  return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
+  return (((value - offset + count) % count) * modularInverse(multiplier)) % count
 }
 
 /** Returns the multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */

@@ -3,6 +3,7 @@ import { DomainError, notFound } from '../../core/errors.ts'
 import { parseInput, positiveAmount, text, uuid } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
+import { stampSequence, takeSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import { recordEvent } from '../outbox/record-event.ts'
@@ -40,7 +41,10 @@ export async function addDeposit(
     return requireSameDeposit(earlier, { walletId, amount })
   }
 
-  const transfer = await postTransfer(tx, context, {
+  // Payouts and deposits are one list of transactions, so they share one order of times. Locking the list before the
+  // wallet, as a payout does, avoids deadlocks.
+  const { latestTime } = await stampTransactions(tx, context, BigInt(context.now()))
+  const transfer = await postTransfer(tx, withFixedTime(context, latestTime), {
     kind: 'deposit',
     assetCode: wallet.currency,
     walletId,
@@ -50,7 +54,13 @@ export async function addDeposit(
   })
   // Deposit, transfer and event have the same time.
   const { createdAt, walletBalance: balanceAfter } = transfer
-  const deposit = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt }
+  const { latest: payoutsBefore } = await stampTransactions(tx, context, BigInt(Date.parse(createdAt)))
+  const sequence = await takeSequenceNumber(tx, merchantId, 'deposits')
+  const deposit = {
+    ...{ merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt },
+    ...{ sequence, transactionNumber: payoutsBefore + sequence },
+    ...{ customerId: wallet.customerId, assetCode: wallet.currency },
+  }
   await insertDeposit(tx, deposit)
   await recordEvent(tx, context, {
     type: 'wallet.transaction.inbound',
@@ -59,6 +69,16 @@ export async function addDeposit(
     version: 1,
   })
   return deposit
+}
+
+/** Payouts have no number of their own in the list of transactions: a deposit's number tells how many are before it. */
+function stampTransactions(tx: Tx, { merchantId }: Context, time: bigint) {
+  return stampSequence(tx, { merchantId, name: 'payouts', time })
+}
+
+function withFixedTime(context: Context, time: bigint): Context {
+  const now = Number(time) as ReturnType<Context['now']>
+  return { ...context, now: () => now }
 }
 
 function requireSameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {

@@ -9,9 +9,17 @@ import type { Wallet } from './wallet.ts'
 
 type WalletPageInput = z.input<typeof wallets.PageInput>
 
-/** @throws DomainError INVALID_INPUT */
-export function listMerchantWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
-  return pageWithAddresses(context, { ...input, owner: 'merchant' })
+/**
+ * Returns a page of wallets with their addresses, of any owner.
+ *
+ * @throws DomainError INVALID_INPUT
+ */
+export async function listWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
+  const page = await wallets.page(context, input)
+  const { db, merchantId } = context
+  const addresses = await addressesOfWallets(db, { merchantId, walletIds: page.items.map(({ id }) => id) })
+  const byWallet = Map.groupBy(addresses, ({ walletId }) => walletId)
+  return { ...page, items: page.items.map((wallet) => ({ ...wallet, addresses: byWallet.get(wallet.id) ?? [] })) }
 }
 
 export const ListCustomerWalletsInput = wallets.PageInput.extend({ customerId: z.string() })
@@ -28,13 +36,5 @@ export async function listCustomerWallets(
   const { customerId, ...page } = input
   parseInput(ListCustomerWalletsInput, input)
   const { id } = await findCustomer(context.db, context, customerId)
-  return pageWithAddresses(context, { ...page, owner: { customerId: id } })
-}
-
-async function pageWithAddresses(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
-  const page = await wallets.page(context, input)
-  const { db, merchantId } = context
-  const addresses = await addressesOfWallets(db, { merchantId, walletIds: page.items.map(({ id }) => id) })
-  const byWallet = Map.groupBy(addresses, ({ walletId }) => walletId)
-  return { ...page, items: page.items.map((wallet) => ({ ...wallet, addresses: byWallet.get(wallet.id) ?? [] })) }
+  return listWallets(context, { ...page, owner: { customerId: id } })
 }

@@ -18,8 +18,10 @@ export const wallets = defineList({
     currency: { column: 'wallets.currency' },
   },
   filters: {
-    // Each REST endpoint sets the owner itself.
-    owner: filterByOwner("Only the wallets of one customer, or the merchant's own.", null),
+    owner: filterByOwner("Only the wallets of one customer, or the merchant's own.", {
+      description:
+        'Only the wallets of this customer, or with `null` only the merchant’s own. An unknown customer has none.',
+    }),
     status: filterByLenientEnum(
       walletStatuses,
       'Only wallets in this status.',

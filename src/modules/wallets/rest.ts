@@ -7,12 +7,19 @@ import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
 import { createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
 import { wallets } from './list.ts'
-import { ListCustomerWalletsInput, listCustomerWallets, listMerchantWallets } from './list-wallets.ts'
+import { ListCustomerWalletsInput, listCustomerWallets, listWallets } from './list-wallets.ts'
 import { newWalletDescriptions } from './wallet.ts'
 import { createdWallet, exampleWalletId, listedWallet, wallet } from './wallet-shape.ts'
 
-const customerWallets = { ...wallets, PageInput: ListCustomerWalletsInput, page: listCustomerWallets }
-const commonListOptions = { example: { currency: 'USDC' }, rows: listOf('The wallets of the page.', listedWallet) }
+const { owner: _, ...filtersOfCustomer } = wallets.filters
+const customerWallets = {
+  ...wallets,
+  filters: filtersOfCustomer,
+  PageInput: ListCustomerWalletsInput,
+  page: listCustomerWallets,
+}
+const example = { currency: 'USDC' }
+const rowsDescription = 'The wallets of the page.'
 
 export const walletEndpoints: RouteGroup = {
   name: 'Wallets',
@@ -37,12 +44,13 @@ export const walletEndpoints: RouteGroup = {
     }),
     listRoute(
       '/api/wallets',
-      { ...wallets, page: listMerchantWallets },
+      { ...wallets, page: listWallets },
       {
         name: 'listWallets',
-        title: 'List the merchant’s wallets',
-        description: `Returns the merchant’s own wallets, newest first, without those of its customers. An unknown filter value matches nothing. ${notInContract}`,
-        ...commonListOptions,
+        title: 'List wallets',
+        description: `Returns the wallets of the merchant and its customers, newest first, with all their addresses. An unknown filter value matches nothing. ${notInContract}`,
+        example,
+        rows: listOf(rowsDescription, wallet),
       },
     ),
     listRoute('/api/wallets/:customer_id/customer', customerWallets, {
@@ -51,8 +59,8 @@ export const walletEndpoints: RouteGroup = {
       description: 'Returns the wallets of one customer, newest first. An unknown filter value matches nothing.',
       fields: { customerId: idField('The id of the customer.') },
       errors: ['RESOURCE_NOT_FOUND'],
-      ...commonListOptions,
-      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...commonListOptions.example },
+      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...example },
+      rows: listOf(rowsDescription, listedWallet),
     }),
     // The API key is optional in the contract, but required here, because balances are private (ruling 33).
     get('/api/wallets/:wallet_id', {

@@ -90,7 +90,7 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   const domainError = isTimeout
     ? new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time.')
     : new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
-  const body = failure.write(toErrorPayload({ names: {}, requestId }, domainError))
+  const body = failure.write(toErrorPayload({ names: {}, requestId, sent: null }, domainError))
   socket.end(
     `HTTP/1.1 ${httpStatusByCode[domainError.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
       `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n${securityHeaderLines}` +

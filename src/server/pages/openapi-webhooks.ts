@@ -22,14 +22,12 @@ export function openapiWebhooks(
         { name: type, description, schema: hoist(envelope) },
         { standard: { ...thin, data }, thin },
       )
-      if (stablestack === null) return [[type, { post: standard }]]
-      const name = `stablestack:${type}`
-      const examples = { stablestack: sampleOf(stablestack, schemas) }
-      const alternative = openapiWebhook({ name, description, schema: hoist(stablestack) }, examples)
-      return [
-        [type, { post: standard }],
-        [name, { post: alternative }],
-      ] as const
+      const alternatives = [...stablestack].map(([ownType, schema]) => {
+        const name = `stablestack:${ownType}`
+        const examples = { stablestack: sampleOf(schema, schemas) }
+        return [name, { post: openapiWebhook({ name, description, schema: hoist(schema) }, examples) }] as const
+      })
+      return [[type, { post: standard }] as const, ...alternatives]
     }),
   )
 }

@@ -87,11 +87,12 @@ function operationOf(route: Route, group: string, schemas: JsonSchemas) {
   }
 }
 
-function ownHeaders({ method, types, location }: Route): readonly (keyof typeof headers)[] {
+function ownHeaders({ method, types, location, convert }: Route): readonly (keyof typeof headers)[] {
   if (types !== null) return ['Content-Disposition']
   if (method === 'GET') return []
-  if (method !== 'POST') return ['X-Ignored-Fields']
-  return ['X-Ignored-Fields', 'Idempotent-Replayed', ...(location === null ? [] : (['Location'] as const))]
+  const ofEveryWrite = convert === null ? (['X-Ignored-Fields'] as const) : []
+  if (method !== 'POST') return ofEveryWrite
+  return [...ofEveryWrite, 'Idempotent-Replayed', ...(location === null ? [] : (['Location'] as const))]
 }
 
 const fileSchema: JsonSchema = { type: 'string', description: 'The content of the file.', examples: ['type,…'] }

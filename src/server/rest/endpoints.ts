@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
 import type { FieldError, FieldNames } from '../../core/errors.ts'
-import { DomainError } from '../../core/errors.ts'
+import { DomainError, invalidInput } from '../../core/errors.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import { requireScope } from '../../operations/access/api-caller.ts'
 import type { Context, Service } from '../../operations/context.ts'
@@ -9,7 +9,8 @@ import { createContext } from '../../operations/context.ts'
 import { failure, problemDetails, toErrorPayload } from '../../rest/error-responses.ts'
 import { ignoredFieldsHeader } from '../../rest/input-fields.ts'
 import type { Download, Route } from '../../rest/route.ts'
-import { unpackInput } from '../../rest/route.ts'
+import { convertInput, unpackInput } from '../../rest/route.ts'
+import { idempotencyKeyField } from '../../rest/sent-fields.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 import { createAdmissionHook, createQueueSpaceHook } from '../http/admission.ts'
 import { preferenceFor } from '../http/content-negotiation.ts'
@@ -84,11 +85,17 @@ async function handleRequest(
   const { merchantId, aheadMs, caller } = request
   if (route.writeOperation === null) requireScope(caller, 'read')
   const context = createContext(withRequestTrace(service, request), merchantId, key, aheadMs, caller)
-  const input = unpackInput(route, request, {
+  let otherNames: readonly string[] = []
+  const sent = unpackInput(route, request, {
     headerErrors: faults,
-    onIgnored: (names) => reply.header('x-ignored-fields', ignoredFieldsHeader(names)),
+    onIgnored: (names) => {
+      if (route.convert === null) reply.header('x-ignored-fields', ignoredFieldsHeader(names))
+      else otherNames = names
+    },
   })
-  request.names = route.names
+  const { input, names, errors } = convertInput(route, sent, pickMembers(request.body, otherNames))
+  request.names = names
+  if (errors.length > 0) throw invalidInput(errors)
   const run = (context: Context) => route.run(context, input)
   if (route.types !== null) {
     await sendDownload({ request, reply }, async () => (await run(context)).result as Download)
@@ -101,6 +108,11 @@ async function handleRequest(
   if (route.location !== null) reply.header('location', route.location(result))
   const response = { status: route.status, type: jsonType, text: route.response.write(result) }
   sendText(reply, response, route.method === 'GET' ? responseFlush.schedule : undefined)
+}
+
+function pickMembers(body: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const members = body as Readonly<Record<string, unknown>>
+  return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
 /**
@@ -133,7 +145,7 @@ async function runWithHeldStream<Result>(
 }
 
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, error)
+  const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
   // Sends the envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
@@ -176,7 +188,7 @@ const noIdempotencyKey = { key: null, faults: [] }
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey
-  const field = 'Idempotency-Key'
+  const field = idempotencyKeyField
   // Node joins the values of a repeated header with a comma.
   if (text.includes(',') && countHeader(raw, idempotencyKeyHeader) > 1) {
     return { key: null, faults: [{ field, code: 'INVALID_PARAMETER', message: 'must be given once' }] }

@@ -92,6 +92,28 @@ export async function getPayout(transcript: Transcript): Promise<void> {
   await recordCommonRefusals(transcript, app, { request: `GET /api/payouts/${settledId}` })
 }
 
+/** An addition to the contract: the price of a payout. */
+export async function getPayoutFees(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const path = 'GET /api/payouts/fees'
+  const say = (title: string, query: string) => transcript.exchange(app, title, `${path}${query}`)
+  const usual = '?amount=50&currency_type=FIAT&from_currency=USDC&to_currency=NGN'
+
+  await say('200: without a fee', usual)
+  await app.fee('0.1')
+  await say('200: with a fee on top', usual)
+  transcript.tick()
+  await app.fee('0.1', '1', 'AMOUNT')
+  await say('200: with a fee out of the amount', usual)
+  await say('200: by the other names, without the kind', '?amount=12.5&currency=USDT&recipient_currency=ZAR')
+  await say('400: nothing given', '')
+  await say('400: unknown values', '?amount=-1&currency_type=STABLECOIN&from_currency=NGN&to_currency=USD')
+  await say('400: an amount that does not cover the fee', usual.replace('50', '0.05'))
+  const rateless = await transcript.start({ rates: [] })
+  await transcript.exchange(rateless, '422: no rate', `${path}${usual}`)
+  await recordCommonRefusals(transcript, app, { request: `${path}${usual}` })
+}
+
 async function threePayouts({ tick }: Transcript, app: App) {
   const customerId = await app.customer()
   await app.wallet({ balance: '1000' })

@@ -73,6 +73,7 @@ const smallQueries: Readonly<Record<string, string>> = {
   'rail-orders:currentRailRoutes': 'a table of a few routes',
   'rail-orders:pausedRails': 'a table of a few rails',
   'payouts:eventsOfPayouts': 'a payout has two events at most',
+  'transactions:reversedDepositNumbers': 'an operator reversed each deposit by a command',
   'webhooks/endpoints:countEndpoints': 'a merchant has 50 at most',
 }
 
@@ -84,6 +85,9 @@ const queriesOfCustomers: Readonly<Record<string, string>> = {
   'exports:depositsBetween': 'looks through a thousand events at most',
   'exports:feesBetween': 'looks through a thousand events at most',
   'webhooks/endpoints:eventAtOrBefore': 'is for what only the merchant does',
+  'transactions:depositNumbers': 'always has the customer’s id in customer scope',
+  'transactions:depositMarks': 'always has the customer’s id in customer scope',
+  'transactions:depositNumbersUpTo': 'is for the list of the merchant',
 }
 
 type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }

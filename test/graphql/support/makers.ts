@@ -64,7 +64,12 @@ export function makersFor(app: App, merchantId: string, words: Words) {
   }
   const newCustomer = async (isBusiness = false) => {
     const customerType = isBusiness ? ('business' as const) : ('individual' as const)
-    const { id } = await perform(createCustomer, context(), { ...details, ...(isBusiness && business), customerType })
+    const { id } = await perform(createCustomer, context(), {
+      ...details,
+      ...(isBusiness && business),
+      customerType,
+      complianceDetails: JSON.stringify({ nature_of_business: words.text('compliance') }),
+    })
     return id
   }
   const newBankMethod = async (customerId: string | null, currency = 'NGN') => {

@@ -124,7 +124,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
   await perform(deleteWebhookEndpoint, context(), { webhookId: webhooks.deleted })
   await perform(testWebhookEndpoint, context(), { webhookId: webhooks.spare })
   await fail(app, { merchantId, id: webhooks.used }, words)
-  const { entries = [], wallet_addresses = [] } = await storedOf(app, merchantId)
+  const { entries = [], wallet_addresses = [], ...stored } = await storedOf(app, merchantId)
   const walletIds = new Set<unknown>(Object.values(wallets))
   const entryIds = entries
     .filter(({ account_id }) => walletIds.has(account_id))
@@ -145,7 +145,23 @@ export async function populate(app: App, merchantId: string, words: Words) {
     entryIds,
     eventIds: events.map(({ id }) => id),
     addressIds: wallet_addresses.map(({ id }) => String(id)),
+    ...transactionIdsIn(stored, walletIds),
     ...makers,
+  }
+}
+
+/** The ids of the deposits to some wallets, and the references of the payouts from them. */
+export function transactionIdsIn(
+  { deposits = [], payouts = [] }: Awaited<ReturnType<typeof storedOf>>,
+  walletIds: ReadonlySet<unknown>,
+) {
+  return {
+    depositIds: deposits
+      .filter(({ wallet_id }) => walletIds.has(wallet_id))
+      .map(({ transfer_id }) => String(transfer_id)),
+    references: payouts
+      .filter(({ wallet_id }) => walletIds.has(wallet_id))
+      .map(({ reference_id }) => String(reference_id)),
   }
 }
 

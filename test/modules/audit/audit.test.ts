@@ -277,6 +277,11 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'a deposit to another wallet',
     [`update deposits set wallet_id = (select id from wallets where currency = 'USDT') where amount = 10000000000`],
   ],
+  [
+    'every deposit came in',
+    'a deposit of another asset',
+    [`update deposits set asset_code = 'USDT' where asset_code = 'USDC'`],
+  ],
   ['every deposit came in', 'a deposit with a wrong balance after it', [`update deposits set balance_after = 0`]],
   [
     'every transfer has its payout or deposit',
@@ -370,6 +375,11 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'sequences are dense',
     'a sequence number without a row',
     [`update sequences set latest = latest + 1 where name = 'customers'`],
+  ],
+  [
+    'sequences are dense',
+    'a deposit with another sequence number',
+    [`update deposits set sequence = 9 where sequence = 1`],
   ],
   ['sequences are dense', 'a deleted sequence', [`delete from sequences where name = 'wallets'`]],
   [
@@ -496,15 +506,23 @@ test.each(everyEngine)(
     const id = await app.wallet({ balance: '1' })
     const deposits = Array.from(
       { length: 12 },
-      (_, i) => `insert into deposits select merchant_id, 'more ${i}', wallet_id, transfer_id, 999999999999999999,
-      balance_after, created_at from deposits where wallet_id = '${id}' limit 1`,
+      (_, i) => `insert into deposits (merchant_id, reference, wallet_id, transfer_id, amount, balance_after,
+        created_at, sequence, transaction_number, asset_code)
+      select merchant_id, 'more ${i}', wallet_id, transfer_id, 999999999999999999, balance_after, created_at,
+        ${i} + 2, ${i} + 2, asset_code
+      from deposits where wallet_id = '${id}' and reference not like 'more%'`,
     )
     const contradictingWallets = async () => {
       const { findings } = await auditBooks(app.service)
       return findings.find(({ check }) => check === 'every wallet knows what was deposited in it')?.examples
     }
 
-    await tamperWith(app, ...deposits, `update accounts set reachable_balance = 9223372036854775807 where id = '${id}'`)
+    await tamperWith(
+      app,
+      'drop index deposits_by_transfer',
+      ...deposits,
+      `update accounts set reachable_balance = 9223372036854775807 where id = '${id}'`,
+    )
     expect(await contradictingWallets()).toEqual([])
     await tamperWith(app, `update accounts set reachable_balance = 9223372036799999999 where id = '${id}'`)
     expect(await contradictingWallets()).toEqual([id])

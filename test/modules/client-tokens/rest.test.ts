@@ -25,7 +25,8 @@ function askingAs({ app, token, canaries }: Customers) {
 }
 
 /** The ids of the objects that this path parameter can refer to. */
-function idsOf(parameter: string, { person, company, closed, wallets, payouts, methods, webhooks }: World): string[] {
+function idsOf(parameter: string, world: World): string[] {
+  const { person, company, closed, wallets, payouts, methods, webhooks, depositIds, references } = world
   const of: Record<string, object> = {
     customerId: { person, company, closed },
     customer_id: { person, company, closed },
@@ -33,6 +34,8 @@ function idsOf(parameter: string, { person, company, closed, wallets, payouts, m
     payout_id: payouts,
     payout_method_id: methods,
     webhook_id: webhooks,
+    transaction_id: { ...payouts, ...depositIds },
+    reference_id: [...references, ...depositIds],
   }
   const { [parameter]: found } = of
   if (!found) throw new Error(`nothing is named by ${parameter}`)
@@ -41,10 +44,14 @@ function idsOf(parameter: string, { person, company, closed, wallets, payouts, m
 
 const lists: Record<string, (ours: World) => string[]> = {
   '/api/customers': ({ person }) => [person],
-  // These wallets belong to the merchant itself.
-  '/api/wallets': () => [],
+  '/api/wallets': ({ wallets }) => Object.values(wallets),
   '/api/wallets/:customer_id/customer': ({ wallets }) => Object.values(wallets),
   '/api/payouts': ({ payouts }) => Object.values(payouts),
+  '/api/transactions': ({ payouts, depositIds }) => [...Object.values(payouts), ...depositIds],
+  '/api/customers/transactions/by_customer_id/:customer_id': ({ payouts, depositIds }) => [
+    ...Object.values(payouts),
+    ...depositIds,
+  ],
   '/api/payout/methods': ({ methods: { personBank, personCrypto, spareBank } }) => [
     personBank,
     personCrypto,
@@ -96,7 +103,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
       expect([path, body.data.map(({ id }: { id: string }) => id).sort()]).toEqual([path, own])
       expect([path, body.pagination.total]).toEqual([path, own.length])
       const filters = [others.person, others.company, 'null'].map((owner) => `customer_id=${owner}`)
-      const isOwned = /payouts|methods$/.test(path)
+      const isOwned = /payouts|methods|api\/transactions$/.test(path)
       for (const filter of [...filters, 'page=2&limit=1', 'currency=USDC', 'currency=NGN', 'status=COMPLETED']) {
         const { status, body } = await ask('GET', `${at}?${filter}`)
         if (status === 400) continue

@@ -5,6 +5,7 @@ import { eventTypes } from '../../../src/modules/outbox/event.ts'
 import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import { startDispatcher } from '../../../src/modules/webhooks/dispatcher/dispatcher.ts'
@@ -18,6 +19,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { bankMethodBody } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
+import { createRailPayout } from '../rails/support/rail-payouts.ts'
 import { unthrottled } from '../webhooks/dispatcher/support/world.ts'
 import type { Received } from '../webhooks/transport/support/receiver.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
@@ -86,7 +88,8 @@ test.each(everyEngine.slice(0, 1))(
 )
 
 function sentTypesOf(format: (typeof webhookFormats)[number]): readonly string[] {
-  return eventTypes.filter((type) => supportedEventTypes(format)?.includes(type) ?? true)
+  const sent = eventTypes.filter((type) => supportedEventTypes(format)?.includes(type) ?? true)
+  return format === 'stablestack' ? [...sent, 'payout.cancelled'] : sent
 }
 
 /** Triggers every event type of a merchant except those of webhook endpoints. */
@@ -105,6 +108,8 @@ async function triggerAllEvents(app: App): Promise<void> {
     const paid = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
     for (const status of path) await settlePayout(app.context(), { payoutId: paid.body.data.id, status })
   }
+  const { id: payoutId } = await createRailPayout(app.context())
+  await perform(cancelPayout, app.context(), { payoutId })
 }
 
 function memberNames(value: { object?: object; data?: object }): string[][] {

@@ -29,6 +29,19 @@ export type Failure = {
       readonly required?: string
     }
   }
+  /** All invalid fields again, as the original provider reports them. */
+  readonly errors?: readonly ({
+    /** Marks an error of a field. */
+    readonly type: 'field'
+    /** The reason, for people. */
+    readonly msg: string
+    /** The wire name of the field. */
+    readonly path: string
+    /** The part of the request with the field. */
+    readonly location: 'body' | 'query' | 'params' | 'headers'
+    /** The value as sent; null if it is absent, long, a list or an object, or may be a secret. */
+    readonly value: string | number | boolean | null
+  })[]
   /** The id of the request, as in `X-Request-Id`. */
   readonly request_id: string
 }
@@ -55,6 +68,76 @@ export type Customer = {
     readonly line_1: string
     /** Flat, floor or building. */
     readonly line_2: string | null
+    /** The city or town. */
+    readonly city: string
+    /** The state or province. */
+    readonly state: string
+    /** The postal code. */
+    readonly postal_code: string | null
+    /** The name of the country. */
+    readonly country: string
+  }
+  /** Names and date of birth; null for a business. */
+  readonly personal_info: {
+    /** The first name. */
+    readonly first_name: string | null
+    /** The middle names. */
+    readonly middle_name: string | null
+    /** The last name. */
+    readonly last_name: string | null
+    /** The date of birth. */
+    readonly birth_date: string | null
+  }
+  /** Financial information from the customer. */
+  readonly financial_info: {
+    /** The purpose of the account. */
+    readonly account_purpose: string | null
+    /** The employment status. */
+    readonly employment_status: string | null
+    /** The expected monthly income, with two decimal places. */
+    readonly expected_monthly_income: string | null
+    /** The current or latest occupation. */
+    readonly most_recent_occupation: string | null
+    /** The source of the funds. */
+    readonly source_of_funds: string | null
+  }
+  /** The business details; absent for an individual. */
+  readonly business_info?: {
+    /** The registered name. */
+    readonly business_name: string | null
+    /** The legal form. */
+    readonly business_type: string | null
+    /** The URL of the website. */
+    readonly business_website: string | null
+  }
+}
+
+/** A person or business that the merchant serves. */
+export type ChangedCustomer = {
+  /** The id of the customer. */
+  readonly id: string
+  /** Whether the customer is an individual or a business. */
+  readonly customer_type: 'individual' | 'business'
+  /** The email address. */
+  readonly email: string
+  /** The phone number in international format, such as `+2348012345678`. */
+  readonly phone: string
+  /** When the customer was registered. */
+  readonly created_at: string
+  /** When the customer last changed. */
+  readonly updated_at: string
+  /** Whether anything can be created or changed for the customer. */
+  readonly status: 'active' | 'closed'
+  /** The residential or registered address. */
+  readonly address: {
+    /** Street and number. */
+    readonly line_1: string
+    /** Flat, floor or building. */
+    readonly line_2: string | null
+    /** Street and number. */
+    readonly street1: string
+    /** Flat, floor or building. */
+    readonly street2: string | null
     /** The city or town. */
     readonly city: string
     /** The state or province. */
@@ -135,37 +218,6 @@ export type CreatedWallet = {
 }
 
 /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
-export type ListedWallet = {
-  /** The id of the wallet. */
-  readonly id: string
-  /** The type of the wallet's asset. */
-  readonly asset_type: 'FIAT' | 'STABLECOIN'
-  /** The code of the wallet's asset, such as `USDC`. */
-  readonly currency: string
-  /** The current balance. */
-  readonly balance: string
-  /** The name that the owner gave the wallet. */
-  readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
-  /** When the wallet was opened. */
-  readonly created_at: string
-  /** When the wallet last changed. Balance changes do not count. */
-  readonly updated_at: string
-  /** The customer that owns the wallet; null if the merchant owns it. */
-  readonly customer_id: string | null
-  /** The oldest deposit address; null for fiat. */
-  readonly addresses: {
-    /** The deposit address as written on its network. */
-    readonly address: string
-    /** The network of the address. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
-    /** When the address was assigned to the wallet. */
-    readonly created_at: string
-  } | null
-}
-
-/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
 export type Wallet = {
   /** The id of the wallet. */
   readonly id: string
@@ -196,6 +248,37 @@ export type Wallet = {
     /** When the address was assigned to the wallet. */
     readonly created_at: string
   })[]
+}
+
+/** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
+export type ListedWallet = {
+  /** The id of the wallet. */
+  readonly id: string
+  /** The type of the wallet's asset. */
+  readonly asset_type: 'FIAT' | 'STABLECOIN'
+  /** The code of the wallet's asset, such as `USDC`. */
+  readonly currency: string
+  /** The current balance. */
+  readonly balance: string
+  /** The name that the owner gave the wallet. */
+  readonly description: string
+  /** Whether the wallet can be used. */
+  readonly status: 'active'
+  /** When the wallet was opened. */
+  readonly created_at: string
+  /** When the wallet last changed. Balance changes do not count. */
+  readonly updated_at: string
+  /** The customer that owns the wallet; null if the merchant owns it. */
+  readonly customer_id: string | null
+  /** The oldest deposit address; null for fiat. */
+  readonly addresses: {
+    /** The deposit address as written on its network. */
+    readonly address: string
+    /** The network of the address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
+    /** When the address was assigned to the wallet. */
+    readonly created_at: string
+  } | null
 }
 
 /** A withdrawal from a stablecoin wallet to a bank account. */
@@ -262,6 +345,142 @@ export type Payout = {
   readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
   /** The kind of rail. */
   readonly provider_transfer_type: 'LOCAL'
+}
+
+/** The fee of a payout and what arrives. */
+export type PayoutFees = {
+  /** The requested amount. */
+  readonly amount: string
+  /** The kind of payout. */
+  readonly currency_type: 'FIAT'
+  /** The stablecoin to pay from. */
+  readonly from_currency: 'USDC' | 'USDT'
+  /** The fee, in `from_currency`. */
+  readonly fee: string
+  /** The amount that arrives, in `to_currency`. */
+  readonly amount_after_fee: string
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchangeRate: number
+  /** The currency that the recipient gets. */
+  readonly to_currency: 'NGN' | 'ZAR'
+  /** The fee in `to_currency`. There is none: the fee is in the stablecoin. */
+  readonly bank_fee: '0.00'
+  /** Both currencies, in lower case. */
+  readonly market_pair: string
+}
+
+/** A payout or a deposit. Null for a deposit are all members of the recipient and the bank. */
+export type Transaction = {
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
+}
+
+/** A payout or a deposit of one customer. */
+export type CustomerTransaction = {
+  /** The id of the merchant. */
+  readonly merchant_id: string
+  /** The id of the payout or deposit. */
+  readonly id: string
+  /** The wallet that paid; null for a deposit. */
+  readonly sender_wallet_id: string | null
+  /** The wallet that a deposit credited; null for a payout. */
+  readonly receiver_wallet_id: string | null
+  /** A short reference for people. */
+  readonly transaction_id: string
+  /** The asset: in upper case for a payout, and in lower case for a deposit. */
+  readonly asset_code: string
+  /** The amount. */
+  readonly amount: string
+  /** The reference of a payout at the bank; for a deposit its id. */
+  readonly reference_id: string
+  /** The status. */
+  readonly status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+  /** When the transaction was created. */
+  readonly created_at: string
+  /** When the status last changed. */
+  readonly updated_at: string
+  /** The blockchain transaction of a deposit from a chain; null otherwise. */
+  readonly crypto_transaction_id: string | null
+  /** The network of `crypto_transaction_id`; null without one. */
+  readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+  /** The type of transaction. */
+  readonly transaction_type: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+  /** The direction of the money, seen from the wallet. */
+  readonly transaction_mode: 'CREDIT' | 'DEBIT'
+  /** The price of one unit of the stablecoin in the recipient’s currency. */
+  readonly exchange_rate: string | null
+  /** The name of the recipient. */
+  readonly withdrawal_recipient_name: string | null
+  /** The fee of a payout; null if no fee was set. */
+  readonly fee: string | null
+  /** The balance of the wallet after the transaction. */
+  readonly balance: string
+  /** A generated description of the payout. */
+  readonly reason: string | null
+  /** The customer whose wallet it is; null for the merchant’s own. */
+  readonly customer_id: string | null
+  /** The currency that the recipient gets. */
+  readonly recipient_currency: 'NGN' | 'ZAR' | null
+  /** The country of the recipient’s bank. */
+  readonly recipient_country: 'Nigeria' | 'South Africa' | null
+  /** The name of the bank. */
+  readonly bank_name: string | null
+  /** The code of the bank in its country’s payment system. */
+  readonly bank_code: string | null
+  /** Null today. Reserved for the address that a payout goes to. */
+  readonly address: string | null
+  /** The account number. */
+  readonly bank_account: string | null
 }
 
 /** A bank account to pay out to. */
@@ -610,70 +829,108 @@ export type StablestackPayoutInitiatedEvent = {
   readonly event_type: 'payout.initiated'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'PROCESSING'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'PROCESSING'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -775,70 +1032,108 @@ export type StablestackPayoutCompletedEvent = {
   readonly event_type: 'payout.completed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'COMPLETED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
-    /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
-    /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
-    /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -940,70 +1235,223 @@ export type StablestackPayoutFailedEvent = {
   readonly event_type: 'payout.failed'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  /** A withdrawal from a stablecoin wallet to a bank account. */
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
   readonly data: {
-    /** The id of the payout. */
+    /** The id of the payout or deposit. */
     readonly id: string
-    /** The wallet that paid. */
-    readonly sender_wallet_id: string
-    /** Null today. Reserved for the wallet that receives a payout to another wallet. */
-    readonly receiver_wallet_id: string | null
-    /** A short reference for people: ten capital letters and digits, or twelve in the oldest payouts. */
-    readonly transaction_id: string
-    /** The stablecoin to pay from. */
-    readonly asset_code: 'USDC' | 'USDT'
-    /** The requested amount. */
-    readonly amount: string
-    /** The reference of the payout at the bank. */
-    readonly reference_id: string
-    /** The status, initially `PROCESSING`. */
-    readonly status: 'FAILED'
-    /** When the payout was created. */
-    readonly created_at: string
-    /** When the status last changed. */
-    readonly updated_at: string
-    /** Null today. Reserved for the blockchain transaction of a payout to a crypto address. */
-    readonly crypto_transaction_id: string | null
-    /** Null today. Reserved for the network of `crypto_transaction_id`. */
-    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The id of the merchant. */
+    readonly user_id: string
     /** The type of transaction. */
     readonly transaction_type: 'PAYOUT'
     /** The direction of the money, seen from the wallet. */
     readonly transaction_mode: 'DEBIT'
-    /** The price of one unit of the stablecoin in the recipient’s currency. */
-    readonly exchange_rate: string
-    /** The name of the recipient. */
-    readonly withdrawal_recipient_name: string
-    /** The fee, deducted from the amount or from the balance of the wallet; null if no fee was set. */
-    readonly fee: string | null
-    /** The balance of the paying wallet after amount and fee. */
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'FAILED'
+    /** The balance of the wallet after the transaction. */
     readonly balance: string
-    /** A generated description of the payout. */
-    readonly reason: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
     /** The customer whose wallet paid; null if the merchant’s own wallet did. */
     readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
+}
+
+/** The bank did not pay a payout. Its amount and fee are back in the wallet. */
+export type StablestackPayoutCancelledEvent = {
+  /** The id of the event. */
+  readonly id: string
+  /** When this attempt was made, in milliseconds since 1970. */
+  readonly timestamp: number
+  /** The type of the event. */
+  readonly event_type: 'payout.cancelled'
+  /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
+  readonly signature: string
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'PAYOUT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'DEBIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'CANCELLED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
     /** The currency that the recipient gets. */
-    readonly recipient_currency: 'NGN' | 'ZAR'
-    /** The country of the recipient’s bank. */
-    readonly recipient_country: 'Nigeria' | 'South Africa'
+    readonly recipient_currency: string | null
     /** The name of the bank. */
-    readonly bank_name: string
-    /** The code of the bank in its country’s payment system. */
-    readonly bank_code: string
-    /** Null today. Reserved for the recipient address of `crypto_transaction_id`. */
-    readonly address: string | null
+    readonly bank_name: string | null
     /** The account number. */
-    readonly bank_account: string
-    /** The amount that the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to the minor unit of the currency. */
-    readonly amount_fiat: string
-    /** The bank’s reference, once a rail has reported one. */
-    readonly fiat_reference_id: string | null
-    /** A text for the recipient. */
-    readonly narration: string | null
-    /** The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here. */
-    readonly transfer_type: 'ach' | 'fed_wire' | 'swift' | 'nip' | 'eft'
-    /** The kind of rail. */
-    readonly provider_transfer_type: 'LOCAL'
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
   }
 }
 
@@ -1129,7 +1577,109 @@ export type StablestackWalletTransactionInboundEvent = {
   readonly event_type: 'wallet.transaction.inbound'
   /** `t` is this time, and `s` the hexadecimal HMAC-SHA256 of the time, a point, and the body without this member as written by JSON.stringify. The key is the whole text of the secret. */
   readonly signature: string
-  readonly data: Deposit
+  /** A payout or deposit in the original provider’s format, at the time of the event. */
+  readonly data: {
+    /** The id of the payout or deposit. */
+    readonly id: string
+    /** The id of the merchant. */
+    readonly user_id: string
+    /** The type of transaction. */
+    readonly transaction_type: 'DEPOSIT'
+    /** The direction of the money, seen from the wallet. */
+    readonly transaction_mode: 'CREDIT'
+    /** The amount. */
+    readonly amount: string
+    /** The asset, in upper case. */
+    readonly asset_code: string
+    /** The network of a deposit’s address. */
+    readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+    /** The status. */
+    readonly status: 'COMPLETED'
+    /** The balance of the wallet after the transaction. */
+    readonly balance: string
+    /** A short reference for people. */
+    readonly transaction_id: string
+    /** The blockchain transaction of a deposit from a chain; null otherwise. */
+    readonly crypto_transaction_id: string | null
+    /** The reference of a payout at the bank; for a deposit its id. */
+    readonly reference_id: string
+    /** Who paid; all null for a deposit. */
+    readonly sender_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet that paid; all null for a deposit. */
+    readonly sender_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** Who got a deposit; all null for a payout. */
+    readonly receiver_user: {
+      /** The first name of a customer. */
+      readonly first_name: string | null
+      /** The last name of a customer. */
+      readonly last_name: string | null
+      /** The name of a merchant or business. */
+      readonly businessName: string | null
+      /** `merchant` or `customer`. */
+      readonly role: 'merchant' | 'customer' | null
+    }
+    /** The wallet of a deposit, or the bank account of a payout. */
+    readonly receiver_wallet_details: {
+      /** The address of a wallet. */
+      readonly address: string | null
+      /** The network of the address. */
+      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana' | null
+      /** The currency of the wallet or bank account. */
+      readonly currency: string | null
+      /** The country of the recipient’s bank. */
+      readonly country: string | null
+      /** The code of the bank in its country’s payment system. */
+      readonly bank_code: string | null
+      /** The name of the bank. */
+      readonly bank_name: string | null
+      /** The account number. */
+      readonly account_number: string | null
+    }
+    /** The fee of a payout. */
+    readonly fee: string | null
+    /** The price of one unit of the stablecoin in the recipient’s currency. */
+    readonly exchange_rate: string | null
+    /** The amount that arrives at the bank account. */
+    readonly amount_fiat: string | null
+    /** The amount, less a fee that is deducted from it. */
+    readonly amount_after_fee: string
+    /** The name of the recipient. */
+    readonly withdrawal_recipient_name: string | null
+    /** The currency that the recipient gets. */
+    readonly recipient_currency: string | null
+    /** The name of the bank. */
+    readonly bank_name: string | null
+    /** The account number. */
+    readonly bank_account: string | null
+    /** The customer whose wallet paid; null if the merchant’s own wallet did. */
+    readonly customer_id: string | null
+    /** When the transaction was created. */
+    readonly created_at: string
+    /** When the status last changed. */
+    readonly updated_at: string
+  }
 }
 
 /** A deposit that was credited by mistake was debited from its wallet. */
@@ -1515,7 +2065,7 @@ export type ErrorDetails = NonNullable<Failure['error']['details']>
 export type WebhookEvent = PayoutInitiatedEvent | PayoutCompletedEvent | PayoutFailedEvent | PayoutReturnedEvent | WalletTransactionInboundEvent | DepositReversedEvent | WalletCreatedEvent | CustomerCreatedEvent | CustomerUpdatedEvent | CustomerClosedEvent | PayoutMethodCreatedEvent | PayoutMethodUpdatedEvent | PayoutMethodDeletedEvent | WebhookEndpointDisabledEvent | WebhookTestEvent
 
 /** The event of a webhook in the format `stablestack`. */
-export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
+export type StablestackEvent = StablestackPayoutInitiatedEvent | StablestackPayoutCompletedEvent | StablestackPayoutFailedEvent | StablestackPayoutCancelledEvent | StablestackWalletTransactionInboundEvent | StablestackWebhookTestEvent
 
 /** The endpoints by GET. */
 export type Gets = {
@@ -1561,10 +2111,12 @@ export type Gets = {
       readonly data: Customer
     }
   }
-  /** List the merchant’s wallets */
+  /** List wallets */
   readonly '/api/wallets': {
     readonly request: {
       readonly query?: {
+        /** Only the wallets of this customer, or with `null` only the merchant’s own. An unknown customer has none. */
+        readonly customer_id?: string | 'null' | ''
         /** Only wallets in this status, such as `active`. */
         readonly status?: string
         /** Only wallets for this type of asset: `FIAT` or `STABLECOIN`. */
@@ -1581,7 +2133,7 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       /** The wallets of the page. */
-      readonly data: readonly ListedWallet[]
+      readonly data: readonly Wallet[]
       /** The position of the page in the list. */
       readonly pagination: {
         /** The number of rows in the whole list. */
@@ -1685,6 +2237,30 @@ export type Gets = {
       }
     }
   }
+  /** Get the fee of a payout */
+  readonly '/api/payouts/fees': {
+    readonly request: {
+      readonly query: {
+        /** The amount to pay out, in units of `from_currency`. */
+        readonly amount: string
+        /** The kind of payout; `FIAT` if absent. Payouts to crypto addresses are not offered. */
+        readonly currency_type?: 'FIAT'
+        /** The stablecoin to pay from. Required. */
+        readonly from_currency?: 'USDC' | 'USDT'
+        /** The currency that the recipient gets. Required. */
+        readonly to_currency?: 'NGN' | 'ZAR'
+        /** Another name of `from_currency`. */
+        readonly currency?: 'USDC' | 'USDT'
+        /** Another name of `to_currency`. */
+        readonly recipient_currency?: 'NGN' | 'ZAR'
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: PayoutFees
+    }
+  }
   /** Get a payout */
   readonly '/api/payouts/{payout_id}': {
     readonly request: {
@@ -1697,6 +2273,127 @@ export type Gets = {
       /** Marks a success. */
       readonly status: 'success'
       readonly data: Payout
+    }
+  }
+  /** List transactions */
+  readonly '/api/transactions': {
+    readonly request: {
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions of this customer, or with `null` only the merchant’s own. An unknown one has none. */
+        readonly customer_id?: string | 'null' | ''
+        /** Only the transaction with this transaction id. */
+        readonly transaction_id?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly Transaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
+    }
+  }
+  /** Get a transaction by its transaction id */
+  readonly '/api/customers/transactions/by_txid/{transaction_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `transaction_id` or the `id`. */
+        readonly transaction_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: Transaction
+    }
+  }
+  /** Get transactions by their reference */
+  readonly '/api/customers/transactions/by_ref_id/{reference_id}': {
+    readonly request: {
+      readonly path: {
+        /** The `reference_id`, or the reference under which a deposit was credited. */
+        readonly reference_id: string
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions. */
+      readonly data: readonly Transaction[]
+    }
+  }
+  /** List the transactions of a customer */
+  readonly '/api/customers/transactions/by_customer_id/{customer_id}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customer_id: string
+      }
+      readonly query?: {
+        /** Only transactions from this day (UTC) or time, such as `2026-03-02`. */
+        readonly start_date?: string
+        /** Only transactions up to this day (UTC), which is included, or before this time. */
+        readonly end_date?: string
+        /** Only transactions whose transaction id contains this text. A whole id is found anywhere, a part in the newest 10,000 transactions. */
+        readonly search?: string
+        /** Only transactions in this status. `PENDING` means `PROCESSING`. */
+        readonly status?: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'REVERSED'
+        /** Only transactions of this type. */
+        readonly transaction_type?: 'DEPOSIT' | 'PAYOUT' | 'INTERNAL TRANSFER'
+        /** Only money that came in, or only money that left. */
+        readonly transaction_mode?: 'CREDIT' | 'DEBIT'
+        /** Only transactions in this asset, such as `USDC`, in any case. An unknown one matches nothing. */
+        readonly currency?: string
+        /** The number of the page, from 1. */
+        readonly page?: number
+        /** The maximum number of rows in a page. */
+        readonly limit?: number
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      /** The transactions of the page. */
+      readonly data: readonly CustomerTransaction[]
+      /** The position of the page in the list. */
+      readonly pagination: {
+        /** The number of rows in the whole list. */
+        readonly total: number
+        /** The number of this page, from 1. */
+        readonly page: number
+        /** The maximum number of rows in a page. */
+        readonly limit: number
+        /** The number of pages; 0 for an empty list. */
+        readonly totalPages: number
+      }
     }
   }
   /** List payout methods */
@@ -1858,6 +2555,132 @@ export type Gets = {
 
 /** The endpoints by POST. */
 export type Posts = {
+  /** Register an individual */
+  readonly '/api/individual-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Register a business */
+  readonly '/api/business-customers': {
+    readonly request: {
+      readonly body: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Open a wallet */
   readonly '/api/wallets': {
     readonly request: {
@@ -2110,6 +2933,140 @@ export type Posts = {
 
 /** The endpoints by PUT. */
 export type Puts = {
+  /** Change an individual */
+  readonly '/api/individual-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'individual' | null
+        /** The first name. */
+        readonly first_name?: string
+        /** The middle names. */
+        readonly middle_name?: string | null
+        /** The last name. */
+        readonly last_name?: string
+        /** The date of birth. */
+        readonly birth_date?: string | null
+        /** The employment status. */
+        readonly employment_status?: string | null
+        /** The current or latest occupation. */
+        readonly most_recent_occupation?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
+  /** Change a business */
+  readonly '/api/business-customers/{customerId}': {
+    readonly request: {
+      readonly path: {
+        /** The id of the customer. */
+        readonly customerId: string
+      }
+      readonly body?: {
+        /** Optional, because the path implies it. */
+        readonly customer_type?: 'business' | null
+        /** The registered name. */
+        readonly business_name?: string
+        /** The legal form. */
+        readonly business_type?: string | null
+        /** The URL of the website. */
+        readonly business_website?: string | null
+        /** The email address. */
+        readonly email?: string
+        /** The phone number in international format, such as `+2348012345678`. */
+        readonly phone?: string
+        /** The purpose of the account. */
+        readonly account_purpose?: string | null
+        /** The source of the funds. */
+        readonly source_of_funds?: string | null
+        /** The expected monthly income, with at most two decimal places. Not negative. */
+        readonly expected_monthly_income?: string | number | null
+        /** The address. Either this or `registered_address` is required for a new customer. */
+        readonly address?: {
+          /** Street and number. */
+          readonly line_1?: string
+          /** Flat, floor or building. */
+          readonly line_2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+        /** The address in the newer form of the original provider. */
+        readonly registered_address?: {
+          /** Street and number. */
+          readonly street1?: string
+          /** Flat, floor or building. */
+          readonly street2?: string | null
+          /** The city or town. */
+          readonly city?: string
+          /** The state or province. */
+          readonly state?: string
+          /** The postal code. */
+          readonly postal_code?: string | null
+          /** The name of the country, or its code. */
+          readonly country?: string
+        } | null
+      }
+    }
+    readonly result: {
+      /** Marks a success. */
+      readonly status: 'success'
+      readonly data: ChangedCustomer
+    }
+  }
   /** Change a bank account */
   readonly '/api/payout/methods/banks/{payout_method_id}': {
     readonly request: {

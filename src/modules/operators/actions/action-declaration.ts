@@ -18,6 +18,8 @@ export type ActionField = {
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly isMultiple?: true
+  /** Whether the value is a time, which the form takes in UTC without its zone. */
+  readonly isTime?: true
   /** Whether the form requires a value, although the command does not. */
   readonly isRequiredInForm?: true
 }

@@ -31,7 +31,8 @@ export const createKeyAction: ActionDeclaration = {
       typed: '--expires-at <date and time>',
       help: 'when it expires; default: never',
       label: 'Expires at',
-      hint: 'Such as 2027-01-31T00:00:00Z.',
+      hint: 'In UTC; default: never.',
+      isTime: true,
     },
     {
       name: 'networks',

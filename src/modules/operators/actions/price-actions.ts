@@ -1,17 +1,20 @@
 import { enumDescription } from '../../../core/api/enum-descriptions.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
 import type { FeeSource } from '../../pricing/fees.ts'
 import { feeSources, fees, setFee } from '../../pricing/fees.ts'
 import { rates, setRate } from '../../pricing/rates.ts'
 import type { ActionDeclaration, ActionField } from './action-declaration.ts'
 
-const stablecoinHint = { label: 'From', hint: 'A stablecoin, such as USDC.' }
-const currencyHint = { label: 'To', hint: 'A currency, such as NGN.' }
+const codeOptions = (codes: readonly string[]) => codes.map((code) => [code, code] as const)
+const stablecoinControl = { label: 'From', options: codeOptions(payoutAssetCodes) }
+const currencyControl = { label: 'To', options: codeOptions(recipientCurrencies) }
 const effectiveAtField: ActionField = {
   name: 'effectiveAt',
   typed: '--effective-at <time>',
   help: 'when it takes effect; default: now',
   label: 'Effective at',
-  hint: 'In UTC, such as 2026-01-31T08:30:00Z; default: now.',
+  hint: 'In UTC; default: now.',
+  isTime: true,
 }
 const effectiveAtWord: ActionField = { name: 'effectiveAt', typed: '<effective at>' }
 
@@ -22,8 +25,8 @@ export const setRateAction: ActionDeclaration = {
     'Set the rate of a stablecoin. Shows the rates that replace it later. A change of more than 20 % requires --force.',
   formText: 'Set the rate of a stablecoin. Payouts use it from the time at which it takes effect.',
   fields: [
-    { name: 'fromCode', typed: '<from>', ...stablecoinHint },
-    { name: 'toCode', typed: '<to>', ...currencyHint },
+    { name: 'fromCode', typed: '<from>', ...stablecoinControl },
+    { name: 'toCode', typed: '<to>', ...currencyControl },
     {
       name: 'rate',
       typed: '<rate>',
@@ -35,7 +38,7 @@ export const setRateAction: ActionDeclaration = {
       name: 'isForced',
       typed: '--force',
       help: 'set it although it differs by more than 20 %',
-      label: 'Set it although it differs by more than 20 % (--force)',
+      label: 'Set it although it differs by more than 20 %',
     },
   ],
   subject: ['fromCode', 'toCode'],
@@ -44,6 +47,15 @@ export const setRateAction: ActionDeclaration = {
     const { later, ...row } = await setRate(service, input)
     return { ...withoutRevision(row), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
   },
+}
+
+/** The form in a row of the rates, which shows the present rate. */
+export const changeRateAction: ActionDeclaration = {
+  ...setRateAction,
+  formName: 'rate change',
+  title: 'Change',
+  fields: setRateAction.fields.filter(({ name }) => !setRateAction.subject.includes(name)),
+  rowFields: ['fromCode', 'toCode'],
 }
 
 export const cancelRateAction: ActionDeclaration = {
@@ -64,8 +76,8 @@ export const setFeeAction: ActionDeclaration = {
     'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the fees that replace it later.',
   formText: 'Set the fee of payouts of a stablecoin to a currency: flat, in per cent, or both.',
   fields: [
-    { name: 'assetCode', typed: '<asset>', ...stablecoinHint },
-    { name: 'recipientCurrency', typed: '<currency>', ...currencyHint },
+    { name: 'assetCode', typed: '<asset>', ...stablecoinControl },
+    { name: 'recipientCurrency', typed: '<currency>', ...currencyControl },
     { name: 'flat', typed: '--flat <amount>', label: 'Flat', hint: 'In units of the stablecoin, such as 0.50.' },
     {
       name: 'percent',
@@ -96,6 +108,15 @@ export const setFeeAction: ActionDeclaration = {
     }))
     return { ...withoutRevision(row), later: laterFees }
   },
+}
+
+/** The form in a row of the fees, which shows the present fee. */
+export const changeFeeAction: ActionDeclaration = {
+  ...setFeeAction,
+  formName: 'fee change',
+  title: 'Change',
+  fields: setFeeAction.fields.filter(({ name }) => !setFeeAction.subject.includes(name)),
+  rowFields: ['assetCode', 'recipientCurrency'],
 }
 
 export const cancelFeeAction: ActionDeclaration = {

@@ -106,7 +106,8 @@ const replaySpec: WebhookActionSpec = {
       typed: '--since <time>',
       help: 'all events since then',
       label: 'Since',
-      hint: 'Such as 2026-01-31T08:30:00Z.',
+      hint: 'In UTC.',
+      isTime: true,
     },
   ],
   call: (context, webhookId, { eventId, after, since }) =>

@@ -162,7 +162,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     const next = await nextDueTime(db, { ...key, after: until })
     const unqueued = due.filter(({ sequence }) => !queue.hasRetry(sequence))
     const batch = unqueued.slice(0, retryBatchSize)
-    const messages = await readMessages(context, batch)
+    const messages = await readMessages(context, endpoint, batch)
     if (isStopped) return never
     let hasMore = due.length === limit || unqueued.length > batch.length
     for (const { sequence, objectId, attempts, attemptsBefore } of batch) {

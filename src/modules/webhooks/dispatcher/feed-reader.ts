@@ -1,10 +1,10 @@
 import type { Context } from '../../../operations/context.ts'
-import { hydrateEvents } from '../../events/event-payload.ts'
-import { toEventMessage } from '../../events/event-shape.ts'
+import { loadMessages } from '../../events/webhook-messages.ts'
 import type { Event } from '../../outbox/event.ts'
 import { eventsAfter, eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { EventMessage } from '../transport/build-request.ts'
+import type { WebhookFormat } from '../transport/formats.ts'
 import { isEventTypeSupported } from '../transport/formats.ts'
 import type { QueuedDelivery } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
@@ -21,7 +21,7 @@ const maxReadAhead = 1_000
 
 type FeedBatch = {
   readonly events: readonly Event[]
-  readonly toMessages: (events: readonly Event[]) => Promise<readonly EventMessage[]>
+  readonly toMessages: (events: readonly Event[], format: WebhookFormat) => Promise<readonly EventMessage[]>
 }
 
 /** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
@@ -51,28 +51,25 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   const { db, merchantId } = context
   const events = await eventsAfter(db, { merchantId, after, limit })
   const cache = new Map<string, Promise<readonly EventMessage[]>>()
-  const toMessages = (subset: readonly Event[]) => {
-    const key = subset.map(({ sequence }) => sequence).join()
-    const messages = cache.get(key) ?? hydrateMessages(context, subset)
+  const toMessages = (subset: readonly Event[], format: WebhookFormat) => {
+    const key = `${format} ${subset.map(({ sequence }) => sequence).join()}`
+    const messages = cache.get(key) ?? loadMessages(context, subset, format)
     cache.set(key, messages)
     return messages
   }
   return { events, toMessages }
 }
 
-async function hydrateMessages(context: Context, events: readonly Event[]): Promise<readonly EventMessage[]> {
-  return (await hydrateEvents(context, events)).map(toEventMessage)
-}
-
-/** Returns the messages of deliveries, keyed by sequence. */
+/** Returns the messages of an endpoint's deliveries, keyed by sequence. */
 export async function readMessages(
   context: Context,
+  { format }: Pick<StoredWebhookEndpoint, 'format'>,
   deliveries: readonly { readonly sequence: number }[],
 ): Promise<ReadonlyMap<number, EventMessage>> {
   if (deliveries.length === 0) return new Map()
   const { db, merchantId } = context
   const sequences = deliveries.map(({ sequence }) => sequence)
-  const messages = await hydrateMessages(context, await eventsBySequence(db, { merchantId, sequences }))
+  const messages = await loadMessages(context, await eventsBySequence(db, { merchantId, sequences }), format)
   return new Map(messages.map((message) => [message.sequence, message]))
 }
 
@@ -118,7 +115,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const sequences = subscribed.map(({ sequence }) => sequence)
     const pending = sequences.length === 0 ? [] : await pendingObjects(db, { ...key, sequences })
     const stored = pending.length === 0 ? [] : await deliveriesBySequence(db, { ...key, sequences })
-    const messages = await toMessages(subscribed)
+    const messages = await toMessages(subscribed, endpoint.format)
     if (isStopped()) return false
     const retried = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
     const items: QueuedDelivery[] = []

@@ -21,6 +21,12 @@ const providerEventTypes: readonly string[] = [
   'webhook.test',
 ]
 
+/**
+ * The type of a failed payout in the `stablestack` format if it was cancelled. An endpoint subscribes to it with
+ * `payout.failed` (ruling 139).
+ */
+export const cancelledPayoutType = 'payout.cancelled'
+
 /** Returns the event types of a format; `null` if the format has all of them. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null

@@ -2,7 +2,14 @@ import { listEvents } from '../../../../src/modules/events/list-events.ts'
 import type { Makers } from '../../../graphql/support/makers.ts'
 import { makersFor } from '../../../graphql/support/makers.ts'
 import type { World } from '../../../graphql/support/world.ts'
-import { foreignWords, ownWords, populate, signsOf, storedOf } from '../../../graphql/support/world.ts'
+import {
+  foreignWords,
+  ownWords,
+  populate,
+  signsOf,
+  storedOf,
+  transactionIdsIn,
+} from '../../../graphql/support/world.ts'
 import type { App, Engine } from '../../../support/app.ts'
 import { startApp } from '../../../support/app.ts'
 import { tokenFor } from './tokens.ts'
@@ -50,7 +57,7 @@ async function populateCustomer(app: App, others: World): Promise<World> {
   const person = await makers.newCustomer()
   const things = await thingsFor(makers, person)
   const walletIds = new Set<unknown>(Object.values(things.wallets))
-  const { entries = [], wallet_addresses = [] } = await storedOf(app, merchantId)
+  const { entries = [], wallet_addresses = [], ...stored } = await storedOf(app, merchantId)
   const { items } = await listEvents(others.context(), { after, limit: 100 })
   return {
     merchantId,
@@ -65,6 +72,7 @@ async function populateCustomer(app: App, others: World): Promise<World> {
       .map(({ transfer_id, line }) => `${transfer_id}:${line}`),
     eventIds: items.map(({ id }) => id),
     addressIds: wallet_addresses.filter(({ wallet_id }) => walletIds.has(wallet_id)).map(({ id }) => String(id)),
+    ...transactionIdsIn(stored, walletIds),
     ...makers,
     newCarriedPayout: () => makers.newCarriedPayout(person),
     newContradictedPayout: () => makers.newContradictedPayout(person),

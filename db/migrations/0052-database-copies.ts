@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // The copy to or from another database that this one takes part in, or took part in last. The command `copy` is the
 // only writer, and never copies this table.
 export const databaseCopies: Migration = {
-  name: '0050-database-copies',
+  name: '0052-database-copies',
   statements: (schema, { uuid, timestamp, json, table }) => [
     table(
       schema

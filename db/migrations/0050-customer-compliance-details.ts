@@ -1,0 +1,21 @@
+import type { Migration } from '../../src/database/migration.ts'
+
+// Fields of the original provider's customers that the service stores as sent, and neither uses nor returns.
+export const customerComplianceDetails: Migration = {
+  name: '0050-customer-compliance-details',
+  statements: (schema, { uuid, table }) => [
+    table(
+      schema
+        .createTable('customer_compliance_details')
+        .addColumn('merchant_id', uuid, (c) => c.notNull())
+        .addColumn('customer_id', uuid, (c) => c.notNull())
+        // The JSON text of an object, in the order in which its members were sent.
+        .addColumn('details', 'text', (c) => c.notNull())
+        .addPrimaryKeyConstraint('customer_compliance_details_key', ['merchant_id', 'customer_id'])
+        .addForeignKeyConstraint('customer_compliance_details_customer', ['merchant_id', 'customer_id'], 'customers', [
+          'merchant_id',
+          'id',
+        ]),
+    ),
+  ],
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { invalidInput } from '../../core/errors.ts'
+import { rejectField } from '../../core/input.ts'
+import type { Tx } from '../../database/query.ts'
+import type { Customer } from './customer.ts'
+import { complianceDetailsOfCustomer, insertComplianceDetails, updateComplianceDetails } from './repository.ts'
+
+const maxLength = 65_536
+const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
+
+/**
+ * The JSON text of an object: fields of the original provider's customers that the service stores as sent, and neither
+ * uses nor returns (ruling 125).
+ */
+export const complianceDetails = () =>
+  z
+    .string()
+    .nullish()
+    .transform((text, context) => {
+      if (text === undefined || text === null) return null
+      return text.length > maxLength ? rejectField(context, 'INVALID_PARAMETER', tooLongMessage) : text
+    })
+
+/**
+ * Merges the given members into those that are stored. The caller has locked the customer.
+ *
+ * @throws DomainError INVALID_INPUT if all members together are too long
+ */
+export async function mergeComplianceDetails(
+  tx: Tx,
+  { merchantId, id: customerId }: Pick<Customer, 'merchantId' | 'id'>,
+  given: string,
+): Promise<void> {
+  const stored = await complianceDetailsOfCustomer(tx, { merchantId, customerId })
+  if (stored === null) {
+    await insertComplianceDetails(tx, { merchantId, customerId, details: given })
+    return
+  }
+  const details = JSON.stringify({ ...JSON.parse(stored.details), ...JSON.parse(given) })
+  if (details.length > maxLength) {
+    throw invalidInput([{ field: 'complianceDetails', code: 'INVALID_PARAMETER', message: tooLongMessage }])
+  }
+  await updateComplianceDetails(tx, { merchantId, customerId, details })
+}
