@@ -52,6 +52,7 @@ import { customerComplianceDetails } from './0050-customer-compliance-details.ts
 import { depositNumbers } from './0051-deposit-numbers.ts'
 import { customerSearchKeys } from './0052-customer-search-keys.ts'
 import { searchIndexes } from './0053-search-indexes.ts'
+import { databaseCopies } from './0054-database-copies.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   depositNumbers,
   customerSearchKeys,
   searchIndexes,
+  databaseCopies,
 ]

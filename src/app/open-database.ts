@@ -5,7 +5,7 @@ import { defaultDatabaseUrl } from './config.ts'
 
 const engines = databaseEngines(migrations)
 
-export const { inspectDatabase, restoreDatabase } = engines
+export const { inspectDatabase, restoreDatabase, copyDatabase, releaseDatabase } = engines
 
 /** Opens a database as `DatabaseEngines` says, and creates the folder of the default one: it needs no preparation. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -5,6 +5,7 @@ import type { Database, DatabaseOptions } from '../database/database.ts'
 import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
 import type { PendingMigrations } from '../database/migration.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
+import { findBlockingCopy } from '../modules/installation/database-copy.ts'
 import { claimMode } from '../modules/installation/installation.ts'
 import type { Service } from '../operations/context.ts'
 import type { Config } from './config.ts'
@@ -64,6 +65,7 @@ export async function startProcess(
   for (;;) {
     try {
       const db = await openConfiguredDatabase()
+      await requireNoCopy(db)
       await stopWaiting?.()
       return { config, db, logger, output }
     } catch (error) {
@@ -74,6 +76,19 @@ export async function startProcess(
       await delay(openRetryMs)
     }
   }
+}
+
+/**
+ * Closes a database that a copy has blocked.
+ *
+ * @throws TemporarilyUnavailableError during a copy, and Error when the database has moved
+ */
+async function requireNoCopy(db: Database): Promise<void> {
+  const copy = await findBlockingCopy(db)
+  if (copy === null) return
+  await db.close()
+  const message = `${copy.message} ${copy.advice}`
+  throw copy.isOver ? new Error(message) : new TemporarilyUnavailableError(message)
 }
 
 /**

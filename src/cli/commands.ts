@@ -19,6 +19,7 @@ import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
 import { contractCommands } from './contract/contract-command.ts'
+import { copyCommand } from './copy.ts'
 import { depositCommands } from './deposits.ts'
 import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
@@ -147,6 +148,7 @@ export const commands = withReasonOptions({
   audit: auditCommand,
   console: consoleCommand,
   ...operatorCommands,
+  copy: copyCommand,
   ...contractCommands,
   ...maintenanceCommands,
 })

@@ -1,12 +1,17 @@
 import { resolve } from 'node:path'
+import type { CopyOptions, CopyResult } from './copy/copy-database.ts'
+import { copyDatabase } from './copy/copy-database.ts'
+import type { CopySide } from './copy/copy-side.ts'
 import type { Database, DatabaseOptions, InspectedDatabase, RestoreOptions, RestoreResult } from './database.ts'
 import type { Migration } from './migration.ts'
 import { databaseNameOf, parseConnectionUrl } from './postgres/connection-url.ts'
 import { inspectPostgres } from './postgres/inspect-postgres.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
+import { postgresCopySide, requireNewOrOwnPostgres } from './postgres/postgres-copy-side.ts'
 import { restorePostgres } from './postgres/restore-postgres.ts'
 import { inspectSqlite, openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
+import { sqliteCopySide } from './sqlite/sqlite-copy-side.ts'
 
 export type DatabaseEngines = {
   /**
@@ -28,6 +33,14 @@ export type DatabaseEngines = {
    *   when the backup is missing, truncated, damaged, or from another program or a later version
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
+  /**
+   * Copies a migrated database to one of the other engine, and marks it as moved.
+   *
+   * @throws Error with advice when the target is not empty, or the databases differ; the next call continues the copy
+   */
+  readonly copyDatabase: (options: CopyOptions) => Promise<CopyResult>
+  /** Lets services use a database again that was copied, or is the source of an incomplete copy. */
+  readonly releaseDatabase: (url: string) => Promise<void>
 }
 
 export function databaseEngines(migrations: readonly Migration[]): DatabaseEngines {
@@ -46,7 +59,52 @@ export function databaseEngines(migrations: readonly Migration[]): DatabaseEngin
       const path = sqlitePathOf(options.url)
       return path === null ? restorePostgres(options) : restoreSqlite(path, migrations, options)
     },
+    copyDatabase: async (options) => {
+      requireOtherEngine(options)
+      await migrateTarget(options, migrations)
+      const source = await openCopySide(options.source)
+      try {
+        const target = await openCopySide(options.target)
+        try {
+          return await copyDatabase({ source, target }, options)
+        } finally {
+          await target.close()
+        }
+      } finally {
+        await source.close()
+      }
+    },
+    releaseDatabase: async (url) => {
+      const side = await openCopySide(url)
+      try {
+        if ((await side.readMarker())?.role === 'source') await side.unfence(null)
+      } finally {
+        await side.close()
+      }
+    },
   }
+}
+
+function requireOtherEngine({ source, target }: CopyOptions): void {
+  if ((sqlitePathOf(source) === null) !== (sqlitePathOf(target) === null)) return
+  throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
+}
+
+/** Creates the tables of the target, unless it has those of another program. */
+async function migrateTarget(
+  { target: url, mustBeDurable, onProgress }: CopyOptions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const path = sqlitePathOf(url)
+  if (path === null) await requireNewOrOwnPostgres(url)
+  const options = { mustBeDurable, onFatal: () => {}, onMigrating: onProgress }
+  const db = await (path === null ? openPostgres(url, migrations, options) : openSqlite(path, migrations, options))
+  await db.close()
+}
+
+function openCopySide(url: string): Promise<CopySide> | CopySide {
+  const path = sqlitePathOf(url)
+  return path === null ? postgresCopySide(url) : sqliteCopySide(path)
 }
 
 /** Returns the prefix of backup names: the path of the SQLite file, or `<database>.dump`. */

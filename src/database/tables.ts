@@ -465,6 +465,15 @@ export const tables = {
     key: text(),
     customerId: uuid(),
   },
+  databaseCopies: {
+    id: integer(),
+    copyId: uuid(),
+    role: text<'source' | 'target'>(),
+    other: text(),
+    startedAt: timestamp(),
+    completedAt: nullable(timestamp()),
+    progress: nullable(json<{ readonly table: string; readonly key: readonly string[] }>()),
+  },
 } as const
 
 /** Views, for operators and the audit. */

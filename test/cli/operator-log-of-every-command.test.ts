@@ -27,6 +27,7 @@ const elsewhere = [
   'demo',
   'rail check',
   'contract check',
+  'copy',
 ]
 
 const later = '2099-01-01T00:00:00Z'

@@ -127,6 +127,7 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   customers: [`update customers set customer_type = 'other'`, `update customers set status = 'other'`],
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
   operators: [`insert into operators values ('1', 'ada', 'other', null, null, null, 1, 'now')`],
+  customer_search_keys: [`insert into customer_search_keys select merchant_id, 'other', 'x', id from customers`],
   payout_statistics: [
     `insert into payout_statistics select id, '2026-03-01', 'USDC', 'NGN', 'CANCELLED', 0, 1, 0, 0, 0, 0 from merchants`,
   ],
@@ -143,6 +144,10 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   ],
   seals: [`insert into seals select id, 0, 1, 1, '', '', '', '' from merchants`],
   trusted_documents: [`insert into trusted_documents values ('a', 0, null, '{a}', '', null)`],
+  database_copies: [
+    `insert into database_copies values (2, 'a', 'source', 'b', '', null, null)`,
+    `insert into database_copies values (1, 'a', 'other', 'b', '', null, null)`,
+  ],
   installation: [
     `insert into installation values (2, 'sandbox', '')`,
     `insert into installation values (1, 'other', '')`,

@@ -25,6 +25,7 @@ const tablesOfNoMerchant = [
   'trusted_documents',
   'operator_actions',
   'operators',
+  'database_copies',
 ]
 
 const typeOfKind: Record<ColumnKind, string> = {

@@ -94,8 +94,12 @@ export async function cliProcess(place: TestInstallation, ...args: string[]): Pr
 }
 
 /** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */
-export async function startService(place: TestInstallation, output: 'pipe' | number = 'pipe') {
-  const child = spawn(process.execPath, ['src/app/main.ts'], {
+export async function startService(
+  place: TestInstallation,
+  output: 'pipe' | number = 'pipe',
+  words: readonly string[] = [],
+) {
+  const child = spawn(process.execPath, ['src/app/main.ts', ...words], {
     cwd: root,
     env: { PORT: '0', ...place.env },
     stdio: ['ignore', output, 'pipe'],

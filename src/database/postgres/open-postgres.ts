@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
+import { unavailable } from '../../core/errors.ts'
+import { fencedMessage } from '../copy/copy-side.ts'
 import type { Database, EngineOptions } from '../database.ts'
 import type { Migration } from '../migration.ts'
 import { query } from '../query.ts'
@@ -70,7 +72,10 @@ export async function openPostgres(
     watch: commits.watch,
     selfCheck: () => selfCheckPostgres(primary.createClient({})),
     checkSchema: () => checkSchemaPostgres(primary.createClient({}), migrations),
-    ping: async () => void (await selectAnyMigration(reader, {})),
+    ping: async () => {
+      const [fenced] = (await selectFence(reader, {})) as readonly { readonly isFenced: bigint }[]
+      if (fenced?.isFenced) throw unavailable(fencedMessage)
+    },
     backup: (path) => backUp({ primary, servers }, path),
     close: async () => {
       clearInterval(primaryCheck)
@@ -88,7 +93,11 @@ async function backUp({ primary, servers }: PrimaryAndServers, path: string): Pr
   await backUpPostgres(primary.createClient({}), servers[primary.currentIndex()] as ServerTarget, path)
 }
 
-const selectAnyMigration = query(() => sql`select name from migrations limit 1` as never)
+const selectFence = query(
+  () =>
+    sql`select name, exists (select from database_copies where role = 'source' or completed_at is null) as is_fenced
+      from migrations limit 1` as never,
+)
 
 /** Migrates the database on a separate connection, and returns the settings for the sessions of the pool. */
 async function prepareDatabase(

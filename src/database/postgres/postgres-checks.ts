@@ -6,6 +6,7 @@ import { compareSchemas } from '../migration.ts'
 import { createSchema } from './migrate-postgres.ts'
 import { fullScanSettings } from './postgres-connection.ts'
 import { sqlState } from './postgres-errors.ts'
+import { fenceName } from './write-fence.ts'
 
 /**
  * Finds damaged pages, indexes that differ from their tables (both with the extension amcheck), and rows that refer to
@@ -195,7 +196,7 @@ const schemaObjectsSql = `
     union all
     select 'trigger', tgname, relname, null,
         concat_ws(' ', pg_get_triggerdef(g.oid, true), case when tgenabled <> 'O' then '(switched off)' end), false
-      from pg_trigger g join relations on tgrelid = relations.oid where not tgisinternal
+      from pg_trigger g join relations on tgrelid = relations.oid where not tgisinternal and tgname <> '${fenceName}'
     union all
     select 'rule', rulename, relname, null, pg_get_ruledef(w.oid, true) || ev_enabled::text, false
       from pg_rewrite w join relations on ev_class = relations.oid where rulename <> '_RETURN'
@@ -211,5 +212,6 @@ const schemaObjectsSql = `
     select 'function', proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', null, null, concat_ws(' ', lanname,
         format_type(prorettype, null), case when prosecdef then 'security definer' end, array_to_string(proconfig, ' '), prosrc), true
       from pg_proc p join pg_language l on l.oid = prolang
-      where pronamespace = current_schema()::regnamespace and not ${isOfExtensionSql('pg_proc', 'p.oid')}
+      where pronamespace = current_schema()::regnamespace and proname <> '${fenceName}'
+        and not ${isOfExtensionSql('pg_proc', 'p.oid')}
   ) select * from objects order by kind, name, "table"`

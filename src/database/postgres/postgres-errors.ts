@@ -1,4 +1,5 @@
 import { DomainError, unavailable } from '../../core/errors.ts'
+import { fencedMessage } from '../copy/copy-side.ts'
 import { ConflictError } from '../database.ts'
 
 /** Returns PostgreSQL's error code: five characters, of which the first two are the class. `null` for other errors. */
@@ -41,9 +42,13 @@ export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
+/** The error code of a write to a fenced database, in PostgreSQL's class of operator interventions. */
+export const fencedState = '57M01'
+
 /** Maps transient errors to UNAVAILABLE, and returns any other error unchanged. */
 export function unavailableIfTransient(error: unknown): unknown {
   if (error instanceof DomainError) return error
+  if (sqlState(error) === fencedState) return Object.assign(unavailable(fencedMessage), { cause: error })
   const mayPass = error instanceof ConflictError || isConnectionLost(error) || isTransient(error)
   return mayPass ? Object.assign(unavailable(), { cause: error }) : error
 }

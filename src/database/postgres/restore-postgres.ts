@@ -71,8 +71,14 @@ const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
 
 async function requireEmptyDatabase(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query(`${ownRelationsSql} limit 1`)
-  if (rows.length > 0) throw new Error(`${name} is not empty: it has ${rows[0].name}. ${emptyDatabaseAdvice}`)
+  const relation = await findOwnRelation(client)
+  if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
+}
+
+/** Returns the name of a table or other relation that belongs neither to PostgreSQL nor to an extension. */
+export async function findOwnRelation(client: pg.Client): Promise<string | null> {
+  const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
+  return rows[0]?.name ?? null
 }
 
 /** Removes the restored objects, so that no service starts on a rejected backup. */

@@ -1,5 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { unavailable } from '../../core/errors.ts'
+import { fencedMessage } from '../copy/copy-side.ts'
+import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /** The epoch until `take` succeeds; never stored. */
@@ -24,19 +26,25 @@ export type WriterEpoch = {
  * has taken over.
  *
  * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
+ *
+ * A negative epoch is the fence of a copy to another database: no process commits, until `unfenceEpoch` or for good.
+ * Services do not exit, because their manager would start them again on the same database.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
   const takeNext = raw.transaction(() => {
-    const next = (current.get() as number) + 1
-    raw.pragma(`user_version = ${next}`)
-    return next
+    const epoch = current.get() as number
+    if (epoch < 0) throw new TemporarilyUnavailableError(fencedMessage)
+    raw.pragma(`user_version = ${epoch + 1}`)
+    return epoch + 1
   })
   let own: number | null = null
   let notifyTakenOver = () => {}
 
   function requireCurrent() {
-    if (own === null || own === notTaken || current.get() === own) return
+    const epoch = current.get() as number
+    if (epoch < 0) throw Object.assign(unavailable(fencedMessage), { cause: fenceReason(raw) })
+    if (own === null || own === notTaken || epoch === own) return
     notifyTakenOver()
     notifyTakenOver = () => {}
     throw unavailable('Another service has taken over the database: this one stores nothing any more.')
@@ -59,8 +67,31 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
     },
     requireCurrent,
     requireForWrite: () => {
-      if (own === notTaken) throw unavailable('This service has not taken over the database yet, and stores nothing.')
       requireCurrent()
+      if (own === notTaken) throw unavailable('This service has not taken over the database yet, and stores nothing.')
     },
   }
+}
+
+/** Takes the epoch for a copy, within the transaction that stores its marker. */
+export function fenceEpoch(raw: Sqlite.Database): void {
+  raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
+}
+
+/** Lets services take the database over again. Those that ran before the fence stay locked out. */
+export function unfenceEpoch(raw: Sqlite.Database): void {
+  raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
+}
+
+function readEpoch(raw: Sqlite.Database): number {
+  return raw.pragma('user_version', { simple: true }) as number
+}
+
+/** The reason for the log. */
+function fenceReason(raw: Sqlite.Database): Error {
+  const copy = raw.prepare('select role, other from database_copies').get() as
+    | { readonly role: string; readonly other: string }
+    | undefined
+  const direction = copy?.role === 'target' ? 'from' : 'to'
+  return new Error(`the database is being copied ${direction} ${copy?.other ?? 'another'}, or was moved`)
 }

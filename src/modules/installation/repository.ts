@@ -2,6 +2,8 @@ import { insertRow, queryOne, selectFrom, statement } from '../../database/query
 
 export const installationRow = queryOne(() => selectFrom('installation').selectAll())
 
+export const databaseCopyRow = queryOne(() => selectFrom('databaseCopies').selectAll())
+
 /** Serializes operations that read across all merchants before they write. */
 export const lockInstallation = statement(() => selectFrom('installation').select('id').where('id', '=', 1).forUpdate())
 

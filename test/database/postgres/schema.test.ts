@@ -11,6 +11,7 @@ const shared = [
   'asset_codes',
   'asset_networks',
   'chain_events',
+  'database_copies',
   'fees',
   'given_addresses',
   'installation',

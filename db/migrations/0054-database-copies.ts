@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// The copy to or from another database that this one takes part in, or took part in last. The command `copy` is the
+// only writer, and never copies this table.
+export const databaseCopies: Migration = {
+  name: '0054-database-copies',
+  statements: (schema, { uuid, timestamp, json, table }) => [
+    table(
+      schema
+        .createTable('database_copies')
+        .addColumn('id', 'integer', (c) => c.primaryKey().notNull().check(sql`id = 1`))
+        // The same in both databases.
+        .addColumn('copy_id', uuid, (c) => c.notNull())
+        .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('source', 'target')`))
+        // The other database, without a password.
+        .addColumn('other', 'text', (c) => c.notNull())
+        .addColumn('started_at', timestamp, (c) => c.notNull())
+        // From then on the source has moved, and the target is in use.
+        .addColumn('completed_at', timestamp)
+        // In the target, where the copy continues after an interruption.
+        .addColumn('progress', json),
+    ),
+  ],
+}

@@ -1,0 +1,69 @@
+import type { CopiedTable, TableReference } from './copied-tables.ts'
+
+/**
+ * A stored value as text, in one form for both engines: integers in decimal, timestamps in ISO 8601, and JSON byte for
+ * byte.
+ */
+export type CopiedValue = string | null
+
+export type CopiedRow = readonly CopiedValue[]
+
+/** The values of a row's primary key. */
+export type RowKey = readonly string[]
+
+/** Where a copy continues: after the row with this key. Earlier tables are complete. */
+export type CopyProgress = { readonly table: string; readonly key: RowKey }
+
+/** The row of `database_copies`. `other` is the other database, without a password. */
+export type CopyMarker = {
+  readonly copyId: string
+  readonly role: 'source' | 'target'
+  readonly other: string
+  readonly startedAt: string
+  readonly completedAt: string | null
+  readonly progress: CopyProgress | null
+}
+
+/** The source or the target of a copy. Every change is one transaction. */
+export type CopySide = {
+  /** The URL without a password. */
+  readonly name: string
+  readonly readMarker: () => Promise<CopyMarker | null>
+  /**
+   * Blocks all writes of other processes durably, after those that are running. Removes all rows of `clearedTables`.
+   */
+  readonly fence: (marker: CopyMarker, clearedTables?: readonly string[]) => Promise<void>
+  /** Stores the marker of a fenced database. */
+  readonly mark: (marker: CopyMarker) => Promise<void>
+  /** Ends the fence; `null` removes the marker. */
+  readonly unfence: (marker: CopyMarker | null) => Promise<void>
+  readonly references: () => Promise<readonly TableReference[]>
+  /** Returns the columns of the primary key. */
+  readonly keyOf: (table: CopiedTable) => Promise<readonly string[]>
+  readonly countRows: (table: CopiedTable) => Promise<number>
+  readonly hasRows: (table: CopiedTable) => Promise<boolean>
+  /** Reads rows in the order of their keys, compared as bytes, in batches of limited size. */
+  readonly read: (table: CopiedTable, key: readonly string[], after: RowKey | null) => AsyncGenerator<CopiedRow[]>
+  /** Inserts rows, and stores the progress in the same transaction. */
+  readonly insert: (table: CopiedTable, rows: readonly CopiedRow[], progress: CopyProgress) => Promise<void>
+  /** Prepares the planner for the new rows. */
+  readonly analyze: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const minBatchRows = 100
+const maxBatchRows = 5_000
+const maxBatchCharacters = 2_000_000
+
+/** Returns the size of the next batch. Rows of one table have similar sizes, so memory stays flat. */
+export function nextBatchSize(rows: readonly CopiedRow[]): number {
+  if (rows.length === 0) return minBatchRows
+  let characters = 0
+  for (const row of rows) for (const value of row) characters += value?.length ?? 0
+  const fitting = Math.floor((maxBatchCharacters * rows.length) / Math.max(1, characters))
+  return Math.max(1, Math.min(maxBatchRows, fitting, rows.length * 10))
+}
+
+/** The message for callers, who must not learn where the database goes. */
+export const fencedMessage =
+  'The database is being moved, and stores nothing until the service runs on the new one. Retry with the same idempotency key.'

@@ -1,0 +1,39 @@
+import { cliCommand } from '../../core/package.ts'
+import type { Reader } from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
+import { databaseCopyRow } from './repository.ts'
+
+type DatabaseCopy = RowOf<'databaseCopies'>
+
+/** The copy that keeps services off a database. `isOver` is true once the database has moved for good. */
+export type BlockingCopy = { readonly message: string; readonly advice: string; readonly isOver: boolean }
+
+/** Returns the copy that keeps services off this database, or `null`. */
+export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
+  const copy = await databaseCopyRow(db, {})
+  if (copy === null || (copy.role === 'target' && copy.completedAt !== null)) return null
+  return copy.role === 'source' ? describeSource(copy) : describeTarget(copy)
+}
+
+function describeSource({ other, startedAt, completedAt }: DatabaseCopy): BlockingCopy {
+  if (completedAt !== null) {
+    return {
+      message: `This database was moved to ${other} at ${completedAt}.`,
+      advice: 'Point DATABASE_URL there. To use this one again, without what was stored there, start with --anyway.',
+      isOver: true,
+    }
+  }
+  return {
+    message: `This database is being copied to ${other} since ${startedAt}, and stores nothing meanwhile.`,
+    advice: `If no copy is running, run \`${cliCommand} copy\` again, or give up the copy and start with --anyway.`,
+    isOver: false,
+  }
+}
+
+function describeTarget({ other }: DatabaseCopy): BlockingCopy {
+  return {
+    message: `This database is an incomplete copy of ${other}.`,
+    advice: `If no copy is running, run \`${cliCommand} copy\` again with DATABASE_URL of ${other}.`,
+    isOver: false,
+  }
+}

@@ -1,0 +1,383 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, onTestFinished, test } from 'vitest'
+import { copyDatabase } from '../../src/app/open-database.ts'
+import { databaseName } from '../../src/database/engines.ts'
+import { insertRow } from '../../src/database/query.ts'
+import { claimMode } from '../../src/modules/installation/installation.ts'
+import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
+import type { App, Engine } from '../support/app.ts'
+import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
+import { describePostgres } from '../support/engines.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../support/postgres-database.ts'
+import {
+  cli,
+  createDemoInstallation,
+  createEmptyInstallation,
+  jsonOf,
+  startService,
+  waitUntilReady,
+} from '../support/process.ts'
+import { readStoredRows, tamperWith } from '../support/stored.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const secretsKey = Buffer.alloc(32, 7).toString('base64')
+const insertDelivery = insertRow('webhookDeliveries')
+
+/** Creates the place of a target: a file that does not exist, or an empty database. */
+async function newTarget(engine: Engine): Promise<string> {
+  if (engine === 'postgres') {
+    const { url, remove } = await newPostgresDatabase({ isMigrated: false })
+    onTestFinished(remove)
+    return url
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return `sqlite:${join(folder, 'target.sqlite')}`
+}
+
+/** Starts a service whose database a copy may fence. */
+async function startSource(engine: Engine, onLog?: (line: string) => void): Promise<App> {
+  const app = await startApp(engine, { ...(onLog && { onLog }) })
+  await claimMode(app.service)
+  // The fence is a change of the schema, so the database is not reused.
+  if (engine === 'postgres') corruptPostgresDatabase(app.url)
+  return app
+}
+
+const startTarget = (engine: Engine, url: string) =>
+  startApp(engine, { place: { url, remove: async () => {} }, rates: [] })
+
+/** Runs `copy` from one database to another. */
+async function copy(source: string, target: string, ...options: string[]) {
+  const place = await createEmptyInstallation({ DATABASE_URL: source, SECRETS_KEY: secretsKey })
+  return cli(place, 'copy', target, ...options)
+}
+
+/** Calls the copy itself, with a hook at each step of its progress; it throws what the hook throws. */
+function copyWith(source: string, target: string, hooks: { onStep?: (label: string) => void; onEqual?: () => void }) {
+  return copyDatabase({
+    ...{ source, target, copyId: '0198c2de-0000-7000-8000-000000000057', now: () => '2026-11-26T12:00:00.000Z' },
+    mustBeDurable: false,
+    onBegin: async () => {},
+    inspect: async () => hooks.onEqual?.(),
+    onProgress: (label) => hooks.onStep?.(label),
+  })
+}
+
+/** Values at the edges of what a column can have. */
+const oddDetails = '{"b" :1.0,  "a":[1e400,"\\u0000","\\ud83d\\ude00"],\n"b":9007199254740993}'
+const oddText = `quotes ' " and \\ and \t tab, ümläut, 漢字, 🚀, "{},NULL"`
+
+async function addOddRows(app: App): Promise<void> {
+  const text = oddText.replaceAll("'", "''")
+  const other = await app.otherMerchant()
+  await tamperWith(
+    app,
+    `insert into operator_actions values ('0198c2de-0000-7000-8000-000000000001', null, '1999-12-31T23:59:59.999Z', 'ada', 'command', 'test', '', '', '${oddDetails}')`,
+    `insert into merchant_clocks values ('${app.merchant.id}', 9223372036854775807)`,
+    `insert into merchant_clocks values ('${other.id}', -9223372036854775807)`,
+    `insert into rail_reports values ('bank', '', '${text}', '2026-01-01T00:00:00.000Z', null)`,
+    `insert into rail_reports values ('bank', 'B', '${'long '.repeat(200_000)}', '2026-01-01T00:00:00.000Z', null)`,
+    `insert into rail_reports values ('bank', 'a', 'NULL', '9999-12-31T23:59:59.999Z', null)`,
+    `insert into rail_reports values ('bank', 'ä', '', '0001-01-01T00:00:00.000Z', null)`,
+    `update customers set birth_date = '0004-02-29T00:00:00.000Z'`,
+  )
+}
+
+/** Returns the rows of both databases that must be equal, with columns in one order. */
+async function readCopied({ url }: Pick<App, 'url'>) {
+  const { migrations, database_copies: _, ...stored } = await readStoredRows({ url })
+  return Object.fromEntries(
+    Object.entries(stored)
+      .filter(([table]) => !table.startsWith('sqlite_'))
+      .map(([table, rows]) => [table, rows.map(sortColumns).toSorted()]),
+  )
+}
+
+function sortColumns(row: string): string {
+  return JSON.stringify(Object.entries(JSON.parse(row)).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+const directions: [Engine, Engine][] = [
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+]
+
+describePostgres('copy', {}, () => {
+  test.each(directions)(
+    'from %s to %s takes every row, byte for byte, and leaves the books balanced',
+    async (from, to) => {
+      const source = await startSource(from)
+      await source.customer()
+      await source.wallet({ balance: '9007199254.740993' })
+      await source.rest('POST', '/api/payouts/banks', { body: payoutBody })
+      await source.rest('POST', '/api/webhooks', { body: { url: 'http://127.0.0.1:9/' } })
+      await sealAll(source.service)
+      await addOddRows(source)
+      const target = await newTarget(to)
+
+      const copied = await copy(source.url, target, '--json', '--reason', 'Outgrown')
+
+      expect(copied.stderr).toBe('')
+      expect(copied.json()).toMatchObject({
+        ...{ source: databaseName(source.url), target: databaseName(target), wasComplete: false, chainHeads: 1 },
+        tables: expect.arrayContaining([
+          { table: 'payouts', rows: 1, sums: expect.anything(), checksum: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        ]),
+      })
+      expect(await readCopied({ url: target })).toEqual(await readCopied(source))
+      const place = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
+      expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 1 })
+      expect((await cli(place, 'audit', '--chain', '--json')).json()).toMatchObject({ balanced: true })
+      // The same command again finds that it is done.
+      expect((await copy(source.url, target, '--json')).json()).toMatchObject({ wasComplete: true })
+    },
+  )
+
+  test.each(directions)('from %s to %s lets keys, cursors, tokens, retries and deliveries go on', async (from, to) => {
+    const lines: string[] = []
+    const source = await startSource(from, (line) => lines.push(line))
+    await source.wallet({ balance: '1000' })
+    const pay = (app: App, key: string) =>
+      app.rest('POST', '/api/payouts/banks', {
+        ...{ key: source.merchant.apiKey, body: payoutBody, headers: { 'idempotency-key': key } },
+      })
+    const [first] = [await pay(source, 'one'), await pay(source, 'two'), await pay(source, 'three')]
+    const methodRequest = { body: bankMethodBody, headers: { 'idempotency-key': 'method' } }
+    const method = await source.rest('POST', '/api/payout/methods/banks', methodRequest)
+    const endpoint = await source.rest('POST', '/api/webhooks', { body: { url: 'http://127.0.0.1:9/' } })
+    const token = await source.rest('POST', '/api/client-tokens', { body: { scopes: ['read'] } })
+    const list = `query ($after: String) { payouts(first: 1, after: $after) { edges { node { transactionId } } pageInfo { endCursor } } }`
+    const { data: page } = await source.graphql(list)
+    const feed = await source.rest('GET', '/api/events?limit=2')
+    const delivery = {
+      ...{
+        merchantId: source.merchant.id,
+        endpointId: endpoint.body.data.id,
+        sequence: 1,
+        objectId: first?.body.data.id,
+      },
+      ...{
+        status: 'pending',
+        attempts: 3,
+        attemptsBefore: 0,
+        nextAttemptAt: 1n,
+        createdAt: '2026-01-01T00:00:00.000Z',
+      },
+    } as never
+    await source.db.write((tx) => insertDelivery(tx, delivery))
+    const target = await newTarget(to)
+    expect((await copy(source.url, target)).code).toBe(0)
+
+    // The previous service stores nothing, says why, and still reads.
+    const refused = await pay(source, 'four')
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'UNAVAILABLE'])
+    expect(refused.body.message).toContain('The database is being moved')
+    expect(refused.text).not.toContain(databaseName(target))
+    expect((await source.rest('GET', '/readyz', { key: null })).status).toBe(503)
+    expect((await source.rest('GET', '/api/payouts')).body.data).toHaveLength(3)
+    expect(lines.join('')).toContain('the database is being copied to')
+
+    const moved = await startTarget(to, target)
+    const key = source.merchant.apiKey
+    expect((await moved.rest('GET', '/readyz', { key: null })).status).toBe(200)
+    const retried = await pay(moved, 'one')
+    expect([retried.status, retried.body.data]).toEqual([first?.status, first?.body.data])
+    const methodAgain = await moved.rest('POST', '/api/payout/methods/banks', { ...methodRequest, key })
+    expect(methodAgain.body).toEqual(method.body)
+    const { data: nextPage } = await moved.graphql(list, { after: page.payouts.pageInfo.endCursor }, { key })
+    const { data: expectedPage } = await source.graphql(list, { after: page.payouts.pageInfo.endCursor })
+    expect(nextPage).toEqual(expectedPage)
+    expect(nextPage.payouts.edges).toHaveLength(1)
+    const after = `/api/events?after=${feed.body.data.at(-1).sequence}`
+    expect((await moved.rest('GET', after, { key })).body.data).toEqual((await source.rest('GET', after)).body.data)
+    const withToken = { key: null, headers: { authorization: `Bearer ${token.body.data.token}` } }
+    expect((await moved.rest('GET', '/api/payouts', withToken)).body.data).toHaveLength(3)
+    const { webhook_deliveries: deliveries } = await readStoredRows({ url: target })
+    expect(deliveries?.map((row) => JSON.parse(row))).toMatchObject([{ status: 'pending', attempts: '3' }])
+    // New rows continue the numbers of the old ones.
+    const next = await pay(moved, 'four')
+    expect(next.status).toBe(200)
+    expect((await moved.rest('GET', '/api/payouts', { key })).body.data).toHaveLength(4)
+    await moved.expectBooksToBalance()
+  })
+
+  test.each(directions)('from %s to %s continues after an interruption at any table', async (from, to) => {
+    const source = await startSource(from)
+    await source.customer()
+    await source.wallet({ balance: '100' })
+    await source.rest('POST', '/api/payouts/banks', { body: payoutBody })
+    const target = await newTarget(to)
+    let steps = 0
+    const interruptAt = (step: number) => (label: string) => {
+      if (label.startsWith('rows') && ++steps === step) throw new Error('interrupted')
+    }
+    for (const step of [1, 2, 3, 4, 5]) {
+      steps = 0
+      await expect(copyWith(source.url, target, { onStep: interruptAt(step) })).rejects.toThrow('interrupted')
+      // Until the end, neither database stores anything else.
+      const place = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
+      expect((await cli(place, 'merchant', 'create', 'Other')).code).toBe(1)
+      await expect(source.otherMerchant()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    }
+    const interrupt = () => {
+      throw new Error('interrupted')
+    }
+    await expect(copyWith(source.url, target, { onEqual: interrupt })).rejects.toThrow('interrupted')
+
+    expect((await copy(source.url, target, '--json')).json()).toMatchObject({ wasComplete: false })
+    expect(await readCopied({ url: target })).toEqual(await readCopied(source))
+  })
+
+  test.each(directions)(
+    'from %s to %s finds a value that changed in the target, and does not move',
+    async (from, to) => {
+      const source = await startSource(from)
+      const wallet = await source.wallet({ balance: '100' })
+      const target = await newTarget(to)
+      const interrupt = () => {
+        throw new Error('interrupted')
+      }
+      await expect(copyWith(source.url, target, { onEqual: interrupt })).rejects.toThrow('interrupted')
+      const { merchant } = source
+      const changes: [change: string, undo: string, message: string][] = [
+        [
+          'update accounts set balance = balance + 1 where balance is not null',
+          'update accounts set balance = balance - 1 where balance is not null',
+          `accounts ${merchant.id} ${wallet}: balance differs`,
+        ],
+        [
+          `update merchants set name = 'test merchant'`,
+          `update merchants set name = 'Test merchant'`,
+          `merchants ${merchant.id}: name differs`,
+        ],
+        [
+          `insert into paused_rails values ('bank', '2026-01-01T00:00:00.000Z')`,
+          `delete from paused_rails`,
+          'paused_rails bank: only the target has it',
+        ],
+      ]
+      for (const [change, undo, message] of changes) {
+        await tamperWith({ url: target } as App, change)
+        const compared = await copy(source.url, target)
+        expect([compared.code, compared.stderr]).toEqual([1, `The copy differs from the source: ${message}.\n`])
+        await tamperWith({ url: target } as App, undo)
+      }
+      await tamperWith({ url: target } as App, `delete from asset_networks where network = 'solana'`)
+      expect((await copy(source.url, target)).stderr).toContain('asset_networks: the source has')
+      const restart = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
+      expect((await cli(restart, 'merchant', 'create', 'Other')).code).toBe(1)
+    },
+  )
+
+  test('rejects every target that is not empty, without blocking the source', async () => {
+    const source = await startSource('sqlite')
+    const foreign = await newTarget('postgres')
+    await runSql(foreign, 'create table letters (text text)')
+    const used = await startSource('postgres')
+    const unsupported = 'mysql://localhost/payouts'
+
+    expect((await copy(source.url, foreign)).stderr).toContain('it has letters, which this service did not create')
+    expect(await runSql(foreign, `select to_regclass('merchants') as name`)).toEqual([{ name: null }])
+    expect((await copy(source.url, used.url)).stderr).toContain('is not empty: merchants has rows')
+    expect((await copy(source.url, await newTarget('sqlite'))).stderr).toContain('must be of the other engine')
+    expect((await copy(source.url, unsupported)).stderr).toBe(
+      '<target database url> must be sqlite:<path> or postgres://….\n',
+    )
+    await source.otherMerchant()
+    await used.otherMerchant()
+  })
+
+  test('accepts a target that was only migrated, and gives up a copy of which the source is used again', async () => {
+    const source = await startSource('sqlite')
+    const target = await newTarget('postgres')
+    const targetPlace = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
+    expect((await cli(targetPlace, 'migrate')).code).toBe(0)
+    const interrupt = () => {
+      throw new Error('interrupted')
+    }
+    await expect(copyWith(source.url, target, { onEqual: interrupt })).rejects.toThrow('interrupted')
+    // As `--anyway` does.
+    const database = new Sqlite(source.url.replace('sqlite:', ''))
+    database.exec('delete from database_copies')
+    database.pragma('user_version = 1000')
+    database.close()
+    await source.otherMerchant()
+
+    expect((await copy(source.url, target)).stderr).toContain('is an incomplete copy of')
+    await source.otherMerchant()
+    const other = await newTarget('postgres')
+    expect((await copy(source.url, other)).code).toBe(0)
+    expect((await copy(source.url, await newTarget('postgres'))).stderr).toContain(
+      `was moved to ${databaseName(other)} at`,
+    )
+  })
+
+  test('lets no service start on a source that has moved, except with --anyway', async () => {
+    const place = await createDemoInstallation()
+    const target = await newTarget('postgres')
+    const running = await startService(place)
+    const answerTo = (address: string, path: string, init: RequestInit = {}) =>
+      fetch(address + path, { ...init, headers: { 'x-api-key': demoKeyIn(running.greeting) } })
+    expect((await answerTo(running.address, '/api/customers')).status).toBe(200)
+
+    const copied = await cli(place, 'copy', target, '--json')
+
+    expect(copied.json()).toMatchObject({ next: [expect.stringContaining('Set SECRETS_KEY'), expect.anything()] })
+    const refused = await fetch(`${running.address}/readyz`)
+    expect([refused.status, (await jsonOf(refused)).error]).toEqual([503, expect.anything()])
+    running.child.kill('SIGTERM')
+    await running.ended
+    await expect(startService(place)).rejects.toThrow(
+      `This database was moved to ${databaseName(target)} at ${(copied.json() as { movedAt: string }).movedAt}`,
+    )
+    const again = await startAnyway(place.env)
+    expect((await answerTo(again.address, '/api/customers')).status).toBe(200)
+    expect((await cli(place, 'merchant', 'create', 'Later')).code).toBe(0)
+    again.child.kill('SIGTERM')
+    await again.ended
+    // The mark is gone.
+    expect((await startService(place)).greeting).toContain('is ready')
+  })
+
+  test('keeps a service that starts during the copy waiting, until the database has moved', async () => {
+    const place = await createDemoInstallation()
+    const target = await newTarget('postgres')
+    const interrupt = () => {
+      throw new Error('interrupted')
+    }
+    const source = place.env.DATABASE_URL ?? ''
+    await expect(copyWith(source, target, { onEqual: interrupt })).rejects.toThrow('interrupted')
+    const child = spawn(process.execPath, ['src/app/main.ts'], {
+      ...{ cwd: root, env: { PORT: '0', ...place.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let errors = ''
+    child.stderr?.on('data', (chunk) => {
+      errors += chunk
+    })
+    const ended = new Promise((resolve) => child.on('close', resolve))
+    await expect.poll(() => errors, { timeout: 20_000 }).toContain('is being copied to')
+
+    expect((await cli(place, 'copy', target)).code).toBe(0)
+
+    expect(await ended).toBe(1)
+    expect(errors).toContain('This database was moved to')
+  })
+})
+
+function demoKeyIn(greeting: string): string {
+  return /x-api-key: (\S+)/.exec(greeting)?.[1] ?? ''
+}
+
+function startAnyway(env: NodeJS.ProcessEnv) {
+  return waitUntilReady(
+    spawn(process.execPath, ['src/app/main.ts', '--anyway'], {
+      ...{ cwd: root, env: { PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    }),
+  )
+}
