@@ -48,6 +48,8 @@ import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 import { operators } from './0047-operators.ts'
 import { payoutStatistics } from './0048-payout-statistics.ts'
 import { statisticsCursors } from './0049-statistics-cursors.ts'
+import { openingTransfers } from './0050-opening-transfers.ts'
+import { importedRows } from './0051-imported-rows.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +102,6 @@ export const migrations: readonly Migration[] = [
   operators,
   payoutStatistics,
   statisticsCursors,
+  openingTransfers,
+  importedRows,
 ]

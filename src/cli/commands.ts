@@ -23,6 +23,7 @@ import { depositCommands } from './deposits.ts'
 import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
+import { importCommand } from './import/import-command.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './list-commands.ts'
 import { auditCommand, maintenanceCommands } from './maintenance-commands.ts'
@@ -145,6 +146,7 @@ export const commands = withReasonOptions({
   audit: auditCommand,
   console: consoleCommand,
   ...operatorCommands,
+  import: importCommand,
   ...contractCommands,
   ...maintenanceCommands,
 })

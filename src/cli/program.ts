@@ -36,7 +36,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Prices and assets:': ['rate', 'fee', 'asset'],
   'Books:': ['audit', 'export', 'statistics'],
   'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
-  'Moving:': ['contract'],
+  'Moving:': ['import', 'contract'],
   'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console', 'operator'],
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }

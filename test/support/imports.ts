@@ -30,6 +30,7 @@ export const layers = [
   'modules/wallets/',
   'modules/deposits/',
   'modules/payout-methods/',
+  'modules/imports/',
   'modules/rail-orders/',
   'modules/payouts/',
   'modules/exports/',

@@ -79,8 +79,8 @@ export async function seedPayouts(
         latest = await writePayout(tx, context, { random, book, feed, prices, sequence: number })
       }
       for (const book of touched) await setAccountBalance(tx, { merchantId, ...book })
-      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
-      await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
+      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest, isSorted: 1 })
+      await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null, isSorted: 1 })
       return { books: after, feed }
     })
     books = chunk.books

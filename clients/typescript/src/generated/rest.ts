@@ -414,6 +414,8 @@ export type Event = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** The object as in its REST endpoints, as it was at the time of the event. */
   readonly data: Payout | Deposit | DepositReversal | Wallet | Customer | PayoutMethod | WebhookEndpoint
 }
@@ -533,6 +535,8 @@ export type PayoutInitiatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -698,6 +702,8 @@ export type PayoutCompletedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -863,6 +869,8 @@ export type PayoutFailedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -1028,6 +1036,8 @@ export type PayoutReturnedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -1116,6 +1126,8 @@ export type WalletTransactionInboundEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Deposit
 }
 
@@ -1153,6 +1165,8 @@ export type DepositReversedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: DepositReversal
 }
 
@@ -1177,38 +1191,9 @@ export type WalletCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
-  /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
-  readonly data?: {
-    /** The id of the wallet. */
-    readonly id: string
-    /** The type of the wallet's asset. */
-    readonly asset_type: 'FIAT' | 'STABLECOIN'
-    /** The code of the wallet's asset, such as `USDC`. */
-    readonly currency: string
-    /** The current balance. */
-    readonly balance: '0.00000000'
-    /** The name that the owner gave the wallet. */
-    readonly description: string
-    /** Whether the wallet can be used. */
-    readonly status: 'active'
-    /** When the wallet was opened. */
-    readonly created_at: string
-    /** When the wallet last changed. Balance changes do not count. */
-    readonly updated_at: string
-    /** The customer that owns the wallet; null if the merchant owns it. */
-    readonly customer_id: string | null
-    /** The deposit addresses, oldest first; none for fiat. */
-    readonly addresses: readonly ({
-      /** The id of the address. */
-      readonly id: string
-      /** The deposit address as written on its network. */
-      readonly address: string
-      /** The network of the address. */
-      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
-      /** When the address was assigned to the wallet. */
-      readonly created_at: string
-    })[]
-  }
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
+  readonly data?: Wallet
 }
 
 /** A customer was registered. */
@@ -1232,6 +1217,8 @@ export type CustomerCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Customer
 }
 
@@ -1256,6 +1243,8 @@ export type CustomerUpdatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Customer
 }
 
@@ -1280,6 +1269,8 @@ export type CustomerClosedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A person or business that the merchant serves. */
   readonly data?: {
     /** The id of the customer. */
@@ -1368,6 +1359,8 @@ export type PayoutMethodCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -1392,6 +1385,8 @@ export type PayoutMethodUpdatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -1416,6 +1411,8 @@ export type PayoutMethodDeletedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -1440,6 +1437,8 @@ export type WebhookEndpointDisabledEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A URL of the merchant that events are sent to. */
   readonly data?: {
     /** The id of the endpoint. */
@@ -1492,6 +1491,8 @@ export type WebhookTestEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: WebhookEndpoint
 }
 
