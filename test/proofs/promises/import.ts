@@ -54,7 +54,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   await setRate(target.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
   await target.close()
 
-  const server = await startMain({ url: source.url, environment: { RATE_LIMIT: '0' } })
+  const server = await startMain({ url: source.url, environment: { RATE_LIMIT: 'off' } })
   const keyFile = join(folder, 'key.txt')
   writeFileSync(keyFile, source.apiKey)
   const startImport = (port: number) =>
