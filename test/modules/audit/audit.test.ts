@@ -221,7 +221,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'every payout was paid for',
     'a payout from another wallet',
     [
-      `update payouts set wallet_id = (select id from wallets where currency = 'USDT') where ${payoutWithStatus('PROCESSING')}`,
+      `update payouts set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where ${payoutWithStatus('PROCESSING')}`,
     ],
   ],
   [
@@ -257,7 +257,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'every payout that failed or came back was paid back',
     'a refund to another wallet',
     [
-      `update transfers set wallet_id = (select id from wallets where currency = 'USDT') where ${firstTransferOf('payout_failed')}`,
+      `update transfers set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where ${firstTransferOf('payout_failed')}`,
     ],
   ],
   [
@@ -302,7 +302,9 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   [
     'every deposit came in',
     'a deposit to another wallet',
-    [`update deposits set wallet_id = (select id from wallets where currency = 'USDT') where amount = 10000000000`],
+    [
+      `update deposits set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where amount = 10000000000`,
+    ],
   ],
   ['every deposit came in', 'a deposit with a wrong balance after it', [`update deposits set balance_after = 0`]],
   [
