@@ -53,6 +53,8 @@ import { depositNumbers } from './0051-deposit-numbers.ts'
 import { customerSearchKeys } from './0052-customer-search-keys.ts'
 import { searchIndexes } from './0053-search-indexes.ts'
 import { databaseCopies } from './0054-database-copies.ts'
+import { openingTransfers } from './0055-opening-transfers.ts'
+import { importedRows } from './0056-imported-rows.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -110,4 +112,6 @@ export const migrations: readonly Migration[] = [
   customerSearchKeys,
   searchIndexes,
   databaseCopies,
+  openingTransfers,
+  importedRows,
 ]

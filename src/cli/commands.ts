@@ -25,6 +25,7 @@ import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
 import { findCommand } from './find.ts'
+import { importCommand } from './import/import-command.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './list-commands.ts'
 import { auditCommand, maintenanceCommands } from './maintenance-commands.ts'
@@ -149,6 +150,7 @@ export const commands = withReasonOptions({
   console: consoleCommand,
   ...operatorCommands,
   copy: copyCommand,
+  import: importCommand,
   ...contractCommands,
   ...maintenanceCommands,
 })

@@ -37,7 +37,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Prices and assets:': ['rate', 'fee', 'asset'],
   'Books:': ['audit', 'export', 'statistics'],
   'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
-  'Moving:': ['copy', 'contract'],
+  'Moving:': ['copy', 'import', 'contract'],
   'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console', 'operator'],
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }

@@ -71,6 +71,7 @@ export const tables = {
     latest: integer(),
     latestTime: milliseconds(),
     latestId: nullable(uuid()),
+    isSorted: integer(),
   },
   listCounts: {
     merchantId: uuid(),
@@ -100,7 +101,9 @@ export const tables = {
   transfers: {
     merchantId: uuid(),
     id: uuid(),
-    kind: text<'deposit' | 'deposit_reversal' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'>(),
+    kind: text<
+      'opening' | 'deposit' | 'deposit_reversal' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'
+    >(),
     assetCode: text(),
     walletId: nullable(uuid()),
     amount: amount(),
@@ -161,6 +164,7 @@ export const tables = {
     network: text<'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'>(),
     address: text(),
     createdAt: timestamp(),
+    custody: text<'own' | 'external'>(),
   },
   pooledAddresses: {
     merchantId: uuid(),

@@ -5,6 +5,7 @@ import type { Context } from '../operations/context.ts'
 import type { CursorNames, ListCriteria, PreviousCursors } from './cursor-names.ts'
 import type { FilterFields, FilterValues } from './filters.ts'
 import type { ConditionValues, ListQueries, RowSource } from './list-queries.ts'
+import type { NumberedList } from './sequence.ts'
 import type { MaintainedTotals } from './totals.ts'
 
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
@@ -43,6 +44,8 @@ export type ListDeclaration<
     readonly previousCursors?: PreviousCursors<Fields>
     /** Parents whose lists can be read together, each with its filter and the condition derived from the filter. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
+    /** The sequence of rows that may be imported with their original times, in any order. */
+    readonly importedAs?: NumberedList
     /** The default of `limit`. */
     readonly pageSize?: number
     /** The columns of a page's rows; all by default. */
@@ -64,7 +67,7 @@ type ParentField<Fields extends FilterFields, Name extends string> = {
 export type DeclaredList = MaintainedTotals<string> &
   Pick<
     ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>,
-    'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'customerCondition' | 'previousCursors'
+    'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'importedAs' | 'customerCondition' | 'previousCursors'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly toConditions: (filters: object, context: ListContext) => MaybePromise<ResolvedConditions<string>>

@@ -4,7 +4,8 @@ import type { Reader } from '../database/query.ts'
 import { findPageStart } from './counted-list.ts'
 import type { DeclaredList, ListContext } from './declaration.ts'
 import type { ConditionValues } from './list-queries.ts'
-import type { CreatedRange } from './time-range.ts'
+import { isListSorted } from './sequence.ts'
+import type { CreatedRange, FindMark } from './time-range.ts'
 import { createdBounds, findSpan, fullSpan, hasTimeBounds, isEmptySpan } from './time-range.ts'
 import type { TotalReader } from './totals.ts'
 import { countedListName, maxCountedRows, totalReaderFor } from './totals.ts'
@@ -80,13 +81,14 @@ async function findPageOffset(
 }
 
 async function readPageWithCountedTotal(
-  { queries }: DeclaredList,
+  { queries, importedAs }: DeclaredList,
   read: Reader,
   { merchantId, conditions, created }: PageCriteria,
   { page, limit }: PageParams,
 ): Promise<Page<object>> {
   const params = { merchantId, ...conditions, ...createdBounds(created) }
-  const span = await findSpan(created, (fromSequence) => queries.markAt(read, { ...params, fromSequence }))
+  const findMark: FindMark = (fromSequence) => queries.markAt(read, { ...params, fromSequence })
+  const span = await findSpan(created, findMark, () => isListSorted(read, merchantId, importedAs))
   if (isEmptySpan(span)) return { items: [], total: 0, page, limit }
   const skip = pageOffset({ page, limit })
   const countBelow = (below: number, max: number) => queries.count(read, { ...params, ...span, below, limit: max })

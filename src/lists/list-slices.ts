@@ -8,9 +8,10 @@ import type { CursorNames } from './cursor-names.ts'
 import type { DeclaredList, ListContext } from './declaration.ts'
 import type { ConditionValues, ListCondition } from './list-queries.ts'
 import { sequenceColumn, unqualifiedName } from './list-queries.ts'
+import { isListSorted } from './sequence.ts'
 import type { SequencedList, Slice, SliceRequest } from './slice.ts'
 import { createInMemoryList, readSlice, readSlices, sliceSizeAndDirection } from './slice.ts'
-import type { CreatedRange, SequenceSpan } from './time-range.ts'
+import type { CreatedRange, FindMark, SequenceSpan } from './time-range.ts'
 import { createdBounds, findSpan, hasTimeBounds, intersectSpans, isEmptySpan } from './time-range.ts'
 import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
@@ -60,7 +61,8 @@ function createSequencedList(
   const params = { merchantId, ...conditions, ...createdBounds(created) }
   let span: MaybePromise<SequenceSpan> | null = knownSpan ?? null
   const findListSpan = () => {
-    span ??= findSpan(created, (fromSequence) => queries.markAt(db, { ...params, fromSequence }))
+    const findMark: FindMark = (fromSequence) => queries.markAt(db, { ...params, fromSequence })
+    span ??= findSpan(created, findMark, () => isListSorted(db, merchantId, list.importedAs))
     return span
   }
   return {

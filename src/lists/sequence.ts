@@ -1,7 +1,7 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
-import type { Params, Tx } from '../database/query.ts'
+import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 
@@ -80,17 +80,62 @@ export async function newRowFieldsOfOwner(
   return { ...row, ownerSequence }
 }
 
-/** The latest number of a sequence, and the time and id of its row if rows have times. */
-type SequenceState = Pick<RowOf<'sequences'>, 'latest' | 'latestTime' | 'latestId'>
+/** A row that keeps its id and times. */
+export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
-const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null }
+/**
+ * Numbers an imported row, which keeps its times (the exception of ruling 17). Later rows of the list are still never
+ * older than it.
+ */
+export async function numberImportedRow(
+  tx: Tx,
+  merchantId: string,
+  { row: { id, createdAt, updatedAt }, name }: { readonly row: ImportedRow; readonly name: NumberedList },
+): Promise<NewRowFields> {
+  const time = BigInt(Date.parse(createdAt))
+  const { latest } = await advanceSequence(tx, { merchantId, name }, (end) => ({
+    latest: end.latest + 1,
+    latestTime: end.latestTime < time ? time : end.latestTime,
+    latestId: end.latestTime > time || (end.latestTime === time && (end.latestId ?? '') > id) ? end.latestId : id,
+    isSorted: end.latestTime > time ? 0 : end.isSorted,
+  }))
+  return { merchantId, id, sequence: latest, createdAt, updatedAt }
+}
+
+/** Like `numberImportedRow`, but also takes a number per owner. */
+export async function numberImportedRowOfOwner(
+  tx: Tx,
+  merchantId: string,
+  { row, ownerId, name }: { readonly row: ImportedRow; readonly ownerId: string; readonly name: OwnerNumberedList },
+): Promise<NewRowFields & { readonly ownerSequence: number }> {
+  const fields = await numberImportedRow(tx, merchantId, { row, name })
+  return { ...fields, ownerSequence: await takeSequenceNumber(tx, merchantId, `${name}:${ownerId}`) }
+}
+
+/**
+ * Returns whether no row of the list is older than the one before it, which only an import can bring about.
+ *
+ * @param name `undefined` for a list whose rows are never imported
+ */
+export function isListSorted(db: Reader, merchantId: string, name: NumberedList | undefined): MaybePromise<boolean> {
+  if (name === undefined) return true
+  // A customer's token can't read the sequence; its lists are short.
+  return mapMaybe(sortedSequence(db, { merchantId, name }), (sequence) => sequence?.isSorted === 1)
+}
+
+/** The latest number of a sequence, and the time and id of its row if rows have times. */
+type SequenceState = Pick<RowOf<'sequences'>, (typeof stateColumns)[number]>
+
+const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
+
+const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null, isSorted: 1 }
 
 /**
  * Returns the state after a new row. A row that is not later than the latest one gets the latest time, plus 1 ms if its
  * id would not sort after the latest id.
  */
 function advanceState(
-  { latest, latestTime, latestId }: SequenceState,
+  { latest, latestTime, latestId, isSorted }: SequenceState,
   { id, time }: { id: string; time: bigint },
 ): SequenceState {
   const isAfter = latestId === null || latestId < id
@@ -98,6 +143,7 @@ function advanceState(
     latest: latest + 1,
     latestTime: latestTime < time ? time : isAfter ? latestTime : latestTime + 1n,
     latestId: id,
+    isSorted,
   }
 }
 
@@ -157,7 +203,7 @@ export async function createSequence(tx: Tx, merchantId: string, name: NumberedL
 
 const lockState = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences')
-    .select(['latest', 'latestTime', 'latestId'])
+    .select(stateColumns)
     .where('merchantId', '=', p.merchantId)
     .where('name', '=', p.name)
     .forNoKeyUpdate(),
@@ -165,13 +211,13 @@ const lockState = queryOne((p: Params<SequenceKey>) =>
 
 const insertSequence = statement((p: Params<SequenceKey & SequenceState>) =>
   insertInto('sequences')
-    .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime', 'latestId']))
+    .values(pickParams(p, ['merchantId', 'name', ...stateColumns]))
     .onConflict((conflict) => conflict.columns(['merchantId', 'name']).doNothing()),
 )
 
 const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
   updateTable('sequences')
-    .set(pickParams(p, ['latest', 'latestTime', 'latestId']))
+    .set(pickParams(p, stateColumns))
     .where('merchantId', '=', p.merchantId)
     .where('name', '=', p.name),
 )
@@ -179,4 +225,8 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
 /** Reads the latest number, `null` if there is none. If rows are never deleted, it is the total of the list. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
+)
+
+const sortedSequence = queryOne((p: Params<SequenceKey>) =>
+  selectFrom('sequences').select('isSorted').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

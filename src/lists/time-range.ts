@@ -1,5 +1,6 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
 /** A range of creation times, from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
@@ -38,10 +39,16 @@ export function createdBounds(created: CreatedRange): CreatedBounds {
 
 /**
  * Finds the sequence numbers of a time range by binary search. The result is slightly too wide, so queries also compare
- * the times of rows.
+ * the times of rows. A list whose times are not sorted, because rows were imported, has no such range: then queries
+ * compare the times of all rows.
  */
-export function findSpan(created: CreatedRange, markAt: FindMark): MaybePromise<SequenceSpan> {
-  return hasTimeBounds(created) ? searchSpan(created, markAt) : fullSpan
+export function findSpan(
+  created: CreatedRange,
+  markAt: FindMark,
+  isSorted: () => MaybePromise<boolean> = () => true,
+): MaybePromise<SequenceSpan> {
+  if (!hasTimeBounds(created)) return fullSpan
+  return mapMaybe(isSorted(), (sorted) => (sorted ? searchSpan(created, markAt) : fullSpan))
 }
 
 async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: FindMark): Promise<SequenceSpan> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -63,6 +63,7 @@ async function start(engine: 'sqlite' | 'postgres') {
     wallet,
     lost: lostPayout.id,
     merchant: app.merchant.id,
+    imported: (await app.otherMerchant()).id,
     customer: await app.customer(),
     key: (await listKeys(app.service, app.merchant.id))[0]?.id ?? '',
     settled: (await createRailPayout(context)).id,
@@ -73,9 +74,28 @@ async function start(engine: 'sqlite' | 'postgres') {
     chainDeposit: `erc20:${hashOf('two')}:0`,
     document: documentId,
     manifest: await file('manifest.json', JSON.stringify({ [documentId]: query })),
+    responses: await savedResponses(place.folder),
     statement: await file('statement.csv', 'id,amount,currency\n'),
   }
   return { app, place, ids }
+}
+
+/** Saves the responses of a provider with one customer. */
+async function savedResponses(folder: string): Promise<string> {
+  const saved = join(folder, 'saved')
+  const time = '2025-01-05T09:00:00.000Z'
+  const customer = {
+    ...{ id: '6d1f0000-0000-4000-8000-000000000001', customer_type: 'individual', status: 'active' },
+    ...{ created_at: time, updated_at: time },
+  }
+  const lists = { customers: [customer], 'payout-methods': [], [`customer-wallets/${customer.id}`]: [] }
+  for (const [name, data] of Object.entries(lists)) {
+    await mkdir(join(saved, name), { recursive: true })
+    const pagination = { total: data.length, totalPages: data.length }
+    await writeFile(join(saved, name, '1.json'), JSON.stringify({ data, pagination }))
+  }
+  await writeFile(join(saved, 'asset-codes.json'), JSON.stringify({ data: [] }))
+  return saved
 }
 
 type Ids = Awaited<ReturnType<typeof start>>['ids']
@@ -85,6 +105,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'merchant create': () => ['Acme'],
   'merchant list': () => [],
   'merchant addresses': ({ merchant }) => [merchant, '--evm', sandboxExtendedPublicKeys.evm],
+  import: ({ imported, responses }) => [imported, '--from-dir', responses],
   'key create': ({ merchant }) => [merchant, '--scopes', 'read'],
   'key list': ({ merchant }) => [merchant],
   'token create': ({ merchant }) => [merchant, '--scopes', 'read'],

@@ -452,7 +452,7 @@ describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
       createdAt: '2030-01-01T00:00:00.000Z',
     } as const
     await app.db.write(async (tx) => {
-      await insertWalletAddress(tx, { ...address, ...given })
+      await insertWalletAddress(tx, { ...address, ...given, custody: 'own' })
       await insertWatchedAddress(tx, { addressId: address.id, merchantId: app.merchant.id, walletId: id, number: null })
     })
     const read = await app.rest('GET', `/api/wallets/${id}`)

@@ -30,6 +30,7 @@ export const layers = [
   'modules/wallets/',
   'modules/deposits/',
   'modules/payout-methods/',
+  'modules/imports/',
   'modules/rail-orders/',
   'modules/payouts/',
   'modules/transactions/',
@@ -69,8 +70,8 @@ const maybeTypes = /\b(MaybePromise|mapMaybe)\b/
 const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/modules\/(.+\/)?([\w-]+-)?rest\.ts$/
-/** `contract check` is a client of the REST API. */
-const restClient = /^src\/cli\/contract\//
+/** `contract check` and `import` are clients of the REST API. */
+const restClient = /^src\/cli\/(contract|import)\//
 const inServer = /^src\/(server|console)\//
 /** Who the operators are and what they have done, which no credential of a merchant may reach. */
 const ofOperators =

@@ -14,38 +14,76 @@ type ContractRequest = {
 
 export type ContractClient = (request: ContractRequest) => Promise<ContractResponse>
 
+/** The requests that the server allows in a window, as its responses report. */
+export type RateLimit = { readonly limit: number; readonly windowSeconds: number }
+
 const requestTimeoutMs = 30_000
 const maxBodyBytes = 20 * 1024 * 1024
 
-/** Requests of one check that the server rejects with 429 before it gives up. */
+/** How often a request is rejected with 429 before the client gives up. */
 const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
 
+/** Requests that change nothing are repeated after these pauses if the connection fails. */
+const retryPausesMs = [500, 2_000, 8_000]
+
 /**
- * Creates a client that sends one request at a time and follows the rate limit of the server.
+ * Creates a client that follows the rate limit of the server: after a 429, and when no request is left in the window,
+ * all its requests wait.
  *
  * @param baseUrl the URL above `/api`
  */
-export function createContractClient(baseUrl: string, apiKey: string): ContractClient {
+export function createContractClient(
+  baseUrl: string,
+  apiKey: string,
+  { onRateLimit = () => {} }: { readonly onRateLimit?: (rateLimit: RateLimit) => void } = {},
+): ContractClient {
   const base = parseBaseUrl(baseUrl)
-  return async ({ method, path, body, key = apiKey }) => {
+  let pausedUntilMs = 0
+  const pause = (waitMs: number) => {
+    pausedUntilMs = Math.max(pausedUntilMs, performance.now() + waitMs)
+  }
+  const send = async ({ method, path, body, key = apiKey }: ContractRequest): Promise<Response> => {
+    for (let attempt = 0; ; attempt++) {
+      for (let leftMs = pausedUntilMs - performance.now(); leftMs > 0; leftMs = pausedUntilMs - performance.now()) {
+        await sleep(leftMs)
+      }
+      try {
+        return await fetch(new URL(`${base}${path}`), {
+          method,
+          redirect: 'manual',
+          signal: AbortSignal.timeout(requestTimeoutMs),
+          headers: { ...(key !== null && { 'x-api-key': key }), ...(body && { 'content-type': 'application/json' }) },
+          body: body ? JSON.stringify(body) : null,
+        })
+      } catch (error) {
+        const pauseMs = method === 'GET' ? retryPausesMs[attempt] : undefined
+        if (pauseMs === undefined) throw connectionError(`${method} ${base}${path}`, error as Error)
+        await sleep(pauseMs)
+      }
+    }
+  }
+  return async (request) => {
     for (let waits = 0; ; waits++) {
-      const response = await fetch(new URL(`${base}${path}`), {
-        method,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(requestTimeoutMs),
-        headers: { ...(key !== null && { 'x-api-key': key }), ...(body && { 'content-type': 'application/json' }) },
-        body: body ? JSON.stringify(body) : null,
-      })
+      const response = await send(request)
+      const rateLimit = rateLimitOf(response.headers)
+      if (rateLimit) onRateLimit(rateLimit)
       if (response.status === 429 && waits < maxRateLimitWaits) {
         await response.body?.cancel()
-        await sleep(waitMsOf(response.headers))
+        pause(waitMsOf(response.headers))
         continue
       }
+      if (isExhausted(response.headers)) pause(waitMsOf(response.headers))
       return { status: response.status, body: parseBody(await readText(response)) }
     }
   }
+}
+
+function connectionError(request: string, error: Error): Error {
+  const { cause } = error
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : error.message
+  return new Error(`${request} failed: ${reason}`)
 }
 
 function parseBaseUrl(text: string): string {
@@ -57,9 +95,24 @@ function parseBaseUrl(text: string): string {
   throw invalidInput([{ field: 'base url', code: 'INVALID_FORMAT', message }])
 }
 
-/** Returns the wait of `Retry-After` or `RateLimit-Reset`, both in seconds. */
+/**
+ * Reads the policy of both forms in use: `60;w=60` of the older drafts, also without its window, and `"name";q=60;w=60`
+ * of the newer ones.
+ */
+function rateLimitOf(headers: Headers): RateLimit | null {
+  const text = headers.get('ratelimit-policy') ?? headers.get('ratelimit-limit') ?? ''
+  const [, limit, window = '60'] = /^(?:"[^"]*";q=)?(\d{1,9})(?:;w=(\d{1,9}))?/.exec(text) ?? []
+  return Number(limit) > 0 && Number(window) > 0 ? { limit: Number(limit), windowSeconds: Number(window) } : null
+}
+
+function isExhausted(headers: Headers): boolean {
+  return headers.get('ratelimit-remaining') === '0' || /;r=0(;|$)/.test(headers.get('ratelimit') ?? '')
+}
+
+/** Returns the wait of `Retry-After`, `RateLimit-Reset` or `RateLimit`, all in seconds. */
 function waitMsOf(headers: Headers): number {
-  const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? Number.NaN)
+  const [, resetAfter] = /;t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? []
+  const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? resetAfter ?? Number.NaN)
   return Number.isFinite(seconds) ? Math.min(maxWaitMs, Math.max(1_000, seconds * 1_000)) : defaultWaitMs
 }
 

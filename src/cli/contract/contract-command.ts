@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { invalidInput } from '../../core/errors.ts'
 import { parseAmount } from '../../core/money/amount.ts'
 import type { CommandTable } from '../command.ts'
@@ -6,6 +5,7 @@ import { wordAt } from '../command.ts'
 import type { ContractCheck } from './check-contract.ts'
 import { checkContract } from './check-contract.ts'
 import { createContractClient } from './contract-client.ts'
+import { readApiKey } from './read-api-key.ts'
 
 export const contractCommands: CommandTable = {
   'contract check': {
@@ -27,10 +27,7 @@ export const contractCommands: CommandTable = {
       skipped: { priority: 5 },
     },
     runStandalone: async (_config, words, { 'key-file': keyFile = '', write, pay }, { progress }) => {
-      const key = (await readFile(keyFile, 'utf8')).trim()
-      if (!/^[\x21-\x7e]+$/.test(key)) {
-        throw invalidInput([{ field: '--key-file', code: 'INVALID_FORMAT', message: 'must contain one API key' }])
-      }
+      const key = await readApiKey(keyFile)
       const client = createContractClient(wordAt(words, 0), key)
       const options = { canWrite: write !== undefined, payoutAmount: parsePayoutAmount(pay) }
       return checkContract(client, options, (done, total) => progress.show('requests', done, total))

@@ -13,7 +13,7 @@ export const setAccountBalance = statement((p: Params<{ merchantId: string; id: 
     .where('id', '=', p.id),
 )
 
-const latestColumns = ['latest', 'latestTime', 'latestId'] as const
+const latestColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
 
 export const setSequence = statement((p: Params<NewRowOf<'sequences'>>) =>
   insertInto('sequences')

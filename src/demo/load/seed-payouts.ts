@@ -82,11 +82,11 @@ export async function seedPayouts(
         latest = await writePayout(tx, context, { random, book, feed, depositCount, prices, sequence: number })
       }
       for (const book of touched) await setAccountBalance(tx, { merchantId, ...book })
-      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
+      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest, isSorted: 1 })
       await setSequence(tx, {
-        ...{ merchantId, name: 'deposits', latest: depositCount.latest, latestTime: 0n, latestId: null },
+        ...{ merchantId, name: 'deposits', latest: depositCount.latest, latestTime: 0n, latestId: null, isSorted: 1 },
       })
-      await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
+      await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null, isSorted: 1 })
       return { books: after, feed, deposits: depositCount.latest }
     })
     books = chunk.books

@@ -25,7 +25,7 @@ export const malformedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
     .where(
-      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'deposit_reversal', 'payout_completed')
+      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('opening', 'deposit', 'deposit_reversal', 'payout_completed')
         or (kind = 'payout_completed') <> (wallet_id is null) or (wallet_id is null) <> (sequence is null)
         or (wallet_id is null) <> (balance_after is null)`,
     ),
@@ -200,15 +200,35 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers to which no payout, payout event, deposit or reversal refers. */
+/** Transfers to which no payout, payout event, deposit or reversal refers. Openings have a check of their own. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
+    .where('kind', '<>', 'opening')
     .where(
       sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
       select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits union all
       select merchant_id, transfer_id from deposit_reversals)`,
     ),
+)
+
+/**
+ * Openings that are not the first entry of their wallet or do not name its import, openings whose wallet's event has
+ * another balance, and events with a balance whose wallet has no opening.
+ */
+export const wrongOpenings = queryIdsOfAllMerchants(
+  sql`select merchant_id || ' ' || wallet_id as id from (
+      select merchant_id, cast(wallet_id as text) as wallet_id, cast(amount as text) as amount, 1 as one
+        from transfers where kind = 'opening' and sequence = 1 and payout_id is null
+          and reference = 'import:' || cast(wallet_id as text)
+      union all
+      select merchant_id, 'of ' || cast(id as text), '', 1 from transfers where kind = 'opening'
+        and (sequence <> 1 or payout_id is not null or reference is null
+          or reference <> 'import:' || cast(wallet_id as text))
+      union all
+      select merchant_id, cast(object_id as text), data ->> 'balance', -1 from events
+        where type = 'wallet.created' and data is not null and data ->> 'balance' <> '0'
+    ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
 /** Transfers whose payout or deposit differs from the one that refers to them. */
@@ -258,6 +278,8 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
       union all
       select merchant_id, 'fees:' || asset_code, fee from payouts
         where status in ('PROCESSING', 'COMPLETED') and fee is not null
+      union all
+      select merchant_id, 'openings:' || asset_code, -amount from transfers where kind = 'opening'
       union all
       select d.merchant_id, 'deposits:' || w.currency, -d.amount from deposits d
         join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
@@ -369,7 +391,7 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted
+ * Accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed. Earlier versions accepted
  * deposits beyond the largest amount. For such accounts, migration 0023 set it to about the maximum, which a reversal
  * does not lower.
  */
@@ -378,7 +400,8 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
         select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
           sum(amount % 100000000) as rest
         from (select merchant_id, wallet_id, amount from deposits
-          union all select merchant_id, wallet_id, -amount from deposit_reversals) as deposited
+          union all select merchant_id, wallet_id, -amount from deposit_reversals
+          union all select merchant_id, wallet_id, amount from transfers where kind = 'opening') as deposited
         group by merchant_id, wallet_id
       ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
       where case when sums.units + sums.rest / 100000000 >= 92233720368

@@ -4,6 +4,7 @@ import { customerStatuses, customerTypes } from './customer.ts'
 
 export const customers = defineList({
   name: 'customers',
+  importedAs: 'customers',
   noun: 'Customer',
   table: 'customers',
   select: (customers) => customers.selectAll('customers'),

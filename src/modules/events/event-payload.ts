@@ -3,7 +3,7 @@ import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Context, Mode } from '../../operations/context.ts'
 import type { Customer } from '../customers/customer.ts'
-import type { Event, EventObjectType } from '../outbox/event.ts'
+import type { Event, EventObjectType, ImportedEventData } from '../outbox/event.ts'
 import { eventId, objectTypeOf } from '../outbox/event.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import { payouts } from '../payouts/list.ts'
@@ -43,6 +43,8 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
+  /** Whether the event stands for an object that was imported, with the object's original time. */
+  readonly isImported: boolean
   readonly object: EventObject
 }
 
@@ -63,7 +65,10 @@ export async function hydrateEvents(context: HydrationContext, events: readonly 
     if (type === 'payout') return { type, row: payoutOf(event) }
     if (type === 'deposit') return { type, row: requireRow(depositOf.get(event.objectId), event) }
     if (type === 'deposit_reversal') return { type, row: requireRow(depositOf.get(event.objectId), event) }
-    if (type === 'wallet') return { type, row: requireRow(walletOf.get(event.objectId), event) }
+    if (type === 'wallet') {
+      const row = requireRow(walletOf.get(event.objectId), event)
+      return { type, row: { ...row, balance: BigInt(importedData(event)?.balance ?? 0) } }
+    }
     return { type, row: requireRow(event.data ?? undefined, event) as never }
   }
   return events.map((event) => ({
@@ -75,6 +80,7 @@ export async function hydrateEvents(context: HydrationContext, events: readonly 
     id: eventId(event),
     timestamp: timestamp(Number(event.time)),
     mode: context.mode,
+    isImported: importedData(event) !== null,
     object: objectOf(event),
   }))
 }
@@ -137,6 +143,11 @@ async function loadDeposits(
       },
     ]),
   )
+}
+
+/** Returns what an import stored with the event of an object; `null` for any other event. */
+function importedData({ data }: Event): ImportedEventData | null {
+  return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }
 
 /** Only the balance of a wallet has changed since it was created. */

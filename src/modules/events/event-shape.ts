@@ -1,6 +1,6 @@
 import { amount, integer, oneOf, plainText, text, timestamp, unquotedType, uuid } from '../../rest/json-types.ts'
 import type { Shape } from '../../rest/shape.ts'
-import { member, nullInExample, resource, shape } from '../../rest/shape.ts'
+import { member, nullInExample, optional, resource, shape } from '../../rest/shape.ts'
 import { customer } from '../customers/customer-shape.ts'
 import type { EventObjectType } from '../outbox/event.ts'
 import { eventTypes, objectTypes } from '../outbox/event.ts'
@@ -19,6 +19,8 @@ export const eventDescriptions = {
   timestamp: 'When the event happened.',
   sequence: 'The number of the event among the merchant’s events, from 1 and without gaps.',
   version: 'The number of the event among the events of its object, from 1. A gap means that an event is missing.',
+  imported: 'Present and true if the object was imported. The timestamp is then the original time of its creation.',
+  isImported: 'Whether the object was imported. The timestamp is then the original time of its creation.',
   data: 'The object as in its REST endpoints, as it was at the time of the event.',
   page: 'The events, oldest first.',
   nextAfter: 'The value of `after` for the next request, also if there were no events.',
@@ -101,6 +103,11 @@ const eventMembers = {
   sequence: member(({ sequence }: HydratedEvent) => sequence, integer(eventDescriptions.sequence, 1234)),
   object: eventObject,
   mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether the event concerns real money.', ['sandbox', 'live'])),
+  imported: optional(
+    ({ isImported }: HydratedEvent) => (isImported ? true : undefined),
+    // Without an example, because few events have it.
+    unquotedType<true>({ type: 'boolean', description: eventDescriptions.imported }, String),
+  ),
 }
 
 export const event = resource<HydratedEvent>('Event', eventDescriptions.event, {
@@ -109,7 +116,7 @@ export const event = resource<HydratedEvent>('Event', eventDescriptions.event, {
 })
 
 export function toEventMessage(event: HydratedEvent): EventMessage {
-  const { id, type, timestamp, sequence, object, objectId, version, mode } = event
+  const { id, type, timestamp, sequence, object, objectId, version, mode, isImported } = event
   return {
     id,
     type,
@@ -117,6 +124,7 @@ export function toEventMessage(event: HydratedEvent): EventMessage {
     sequence,
     object: { type: object.type, id: objectId, version },
     mode,
+    ...(isImported && { imported: true }),
     data: eventData.write(event),
   }
 }

@@ -68,6 +68,7 @@ const Event = nodeType<EventRow>('Event', {
     sequence: exposeColumn('sequence', eventDescriptions.sequence, 'Int'),
     objectId: exposeColumn('objectId', 'The id of the object in the REST API.', 'UUID'),
     version: exposeColumn('version', eventDescriptions.version, 'Int'),
+    isImported: exposeColumn('isImported', eventDescriptions.isImported, 'Boolean'),
     data: computedField('JSON', ['object'], eventDescriptions.data, (row) => JSON.parse(eventData.write(row))),
     payout: relationField(Payout, 'payoutId', 'The payout of the event, in its current state.'),
     wallet: relationField(Wallet, 'walletId', 'The wallet of the event or of its deposit, in its current state.'),

@@ -28,7 +28,7 @@ const eventExamples: {
   'payout.returned': { version: 3, fixed: { status: 'RETURNED' } },
   'wallet.transaction.inbound': { version: 1 },
   'deposit.reversed': { version: 1 },
-  'wallet.created': { version: 1, fixed: { balance: '0.00000000' } },
+  'wallet.created': { version: 1 },
   'customer.created': { version: 1 },
   'customer.updated': { version: 2 },
   'customer.closed': { version: 3, fixed: { status: 'closed' } },

@@ -17,7 +17,8 @@ type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
  * Builds a query for the events after `after`, up to and including `through`, with columns of their related rows. One
- * statement reads one snapshot, and every join uses a full key.
+ * statement reads one snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of
+ * the wallet.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
@@ -80,7 +81,8 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
           '=',
           // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
-          when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
+          when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
+          when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),
       )
       .leftJoin('deposits', (join) =>

@@ -3,6 +3,7 @@ import type { Amount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 
 export const transferKinds = defineEnum({
+  opening: 'The wallet was imported with a balance from the original provider.',
   deposit: 'A deposit arrived from outside.',
   deposit_reversal: 'A deposit that was credited by mistake was reversed.',
   payout: 'A payout debited its amount and fee.',
@@ -20,7 +21,8 @@ export type EntryDirection = (typeof entryDirections)[number]
 
 /**
  * A ledger entry of a wallet, which is a line of its statement. `amount` includes the fee, `sequence` is the position
- * in the statement. `payoutId` or `reference` is the cause: a payout, or a deposit or its reversal.
+ * in the statement. `payoutId` or `reference` is the cause: a payout, a deposit or its reversal,
+ * or the import of the wallet.
  */
 export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'balanceAfter'> & {
   readonly transferId: string
@@ -31,6 +33,7 @@ export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'b
 }
 
 const directionOfKind = {
+  opening: 'credit',
   deposit: 'credit',
   deposit_reversal: 'debit',
   payout: 'debit',

@@ -43,7 +43,7 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
     ),
     reference: exposeNullableColumn(
       'reference',
-      'The reference of the deposit that was credited or reversed; null for other kinds.',
+      'The reference of the deposit that was credited or reversed, or of the import of the wallet; null for other kinds.',
     ),
     createdAt: exposeColumn('createdAt', 'When the money moved.', 'DateTime'),
   },

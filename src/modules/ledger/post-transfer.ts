@@ -26,6 +26,8 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly amount: Amount
   readonly fee: Amount
   readonly cause: TransferCause
+  /** A new id by default. An opening has the id of its wallet, so that its wallet's event leads to it. */
+  readonly id?: string
 }
 
 /** The only kind that changes no wallet. */
@@ -46,10 +48,10 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
  * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
  * leaves nothing behind.
  *
- * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Outgoing money counts too,
+ * Only deposits and openings have a limit: their sum in a wallet is at most `maxAmount`. Outgoing money counts too,
  * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
  *
- * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit would exceed `maxAmount`
+ * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
 export async function postTransfer(
   tx: Tx,
@@ -105,15 +107,21 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
+/** Returned money had left the wallet before, so only new money can exceed the limit. */
+const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
+  opening: true,
+  deposit: true,
+  payout_failed: false,
+  payout_returned: false,
+}
+
 async function creditWallet(
   tx: Tx,
   { merchantId, now }: Context,
   { kind, walletId, amount, fee }: Parameters<typeof postTransfer>[2],
 ): Promise<WalletEntry> {
   const movement = { merchantId, id: walletId, amount: amount + fee, time: BigInt(now()) }
-  // Returned money had left the wallet before, so only a deposit can exceed the limit.
-  const isDeposit = kind === 'deposit'
-  const account = isDeposit
+  const account = isNewMoney[kind]
     ? await depositToWalletAccount(tx, { ...movement, maxReachableBefore: maxAmount - amount })
     : await refundWalletAccount(tx, movement)
   if (account?.balance == null) throw balanceLimitError()
@@ -148,10 +156,9 @@ function balanceLimitError(): DomainError {
 export async function recordTransfer(
   tx: Tx,
   context: Context,
-  { kind, assetCode, amount, fee, cause }: NewTransfer,
+  { kind, assetCode, amount, fee, cause, id = context.newId() }: NewTransfer,
   wallet: WalletEntry | null,
 ): Promise<string> {
-  const id = context.newId()
   const transfer = {
     merchantId: context.merchantId,
     id,

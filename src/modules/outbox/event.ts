@@ -7,6 +7,9 @@ export type { EventType }
 
 export type Event = RowOf<'events'>
 
+/** What the events of imported objects also store: the opening balance of a wallet, in units of 10⁻⁸. */
+export type ImportedEventData = { readonly imported: true; readonly balance?: string }
+
 export const eventTypes = defineEnum({
   'payout.initiated': 'A payout was created with status `PROCESSING`.',
   'payout.completed': 'The bank paid a payout.',

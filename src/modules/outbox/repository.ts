@@ -18,7 +18,7 @@ type SequenceReservation = { merchantId: string; name: 'events'; latest: number;
 /** Reserves the next sequence numbers of a merchant's events. `latest` is their count. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
-    .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']))
+    .values({ ...pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']), latestId: null, isSorted: 1 })
     .onConflict((conflict) =>
       conflict.columns(['merchantId', 'name']).doUpdateSet({ latest: sql<number>`sequences.latest + excluded.latest` }),
     ),

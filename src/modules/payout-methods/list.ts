@@ -10,6 +10,7 @@ const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLEC
 /** The payout methods of the merchant and its customers, of both types. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
+  importedAs: 'payout_methods',
   noun: 'Payout method',
   table: 'payoutMethods',
   // A CHECK constraint of the table guarantees the columns of each type.

@@ -99,7 +99,15 @@ async function openWallet(
   if (network === null || address === null) return { ...row, ownerId, addresses: [] }
 
   const id = context.newId()
-  const walletAddress = { merchantId, walletId: row.id, id, network, address, createdAt: row.createdAt }
+  const walletAddress = {
+    merchantId,
+    walletId: row.id,
+    id,
+    network,
+    address,
+    createdAt: row.createdAt,
+    custody: 'own',
+  } as const
   await insertWalletAddress(tx, walletAddress)
   await insertWatchedAddress(tx, { addressId: id, merchantId, walletId: row.id, number: null })
   return { ...row, ownerId, addresses: [walletAddress] }

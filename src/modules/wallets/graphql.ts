@@ -23,9 +23,11 @@ import { findWalletAddresses, findWalletAddressesByIds } from './get-wallet.ts'
 import { wallets } from './list.ts'
 import { simulateDeposit } from './simulate-deposit.ts'
 import type { WalletAddress as WalletAddressRow, WalletRow } from './wallet.ts'
-import { newWalletDescriptions, walletDescriptions, walletStatuses } from './wallet.ts'
+import { addressCustodies, newWalletDescriptions, walletDescriptions, walletStatuses } from './wallet.ts'
 
 const WalletStatusEnum = enumType('WalletStatus', walletStatuses, walletDescriptions.status)
+
+const AddressCustodyEnum = enumType('AddressCustody', addressCustodies, walletDescriptions.addressCustody)
 
 const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
   description: 'An address for deposits to a stablecoin wallet.',
@@ -34,6 +36,7 @@ const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
     uuid: exposeColumn('id', 'The id used in REST responses.', 'UUID'),
     address: exposeColumn('address', walletDescriptions.address),
     network: exposeColumn('network', walletDescriptions.network, NetworkEnum),
+    custody: exposeColumn('custody', walletDescriptions.addressCustody, AddressCustodyEnum),
     createdAt: exposeColumn('createdAt', walletDescriptions.addressCreatedAt, 'DateTime'),
   },
 })

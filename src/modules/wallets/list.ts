@@ -7,6 +7,7 @@ import { walletStatuses } from './wallet.ts'
 
 export const wallets = defineList({
   name: 'wallets',
+  importedAs: 'wallets',
   noun: 'Wallet',
   table: 'wallets',
   select: selectWallets,

@@ -16,6 +16,11 @@ export const walletStatuses = defineEnum({
 
 export type WalletAddress = RowOf<'walletAddresses'>
 
+export const addressCustodies = defineEnum({
+  own: 'The merchant holds the key of the address.',
+  external: 'The original provider holds the key of the address, from which the wallet was imported.',
+})
+
 export const walletDescriptions = {
   wallet: 'A balance in one stablecoin or fiat currency, owned by the merchant or by a customer.',
   assetType: "The type of the wallet's asset.",
@@ -28,6 +33,7 @@ export const walletDescriptions = {
   updatedAt: 'When the wallet last changed. Balance changes do not count.',
   address: 'The deposit address as written on its network.',
   network: 'The network of the address.',
+  addressCustody: 'The holder of the key of the address.',
   addressCreatedAt: 'When the address was assigned to the wallet.',
 } as const
 

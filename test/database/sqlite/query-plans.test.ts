@@ -20,7 +20,15 @@ import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../..
 import { attempt } from '../rows.ts'
 
 /** Queries of operators and background work, which no request runs; they may scan. */
-const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'payout-statistics', 'webhooks/dispatcher']
+const operatorFolders = [
+  'audit',
+  'demo/load',
+  'diagnoses',
+  'hash-chain',
+  'imports',
+  'payout-statistics',
+  'webhooks/dispatcher',
+]
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'merchants:merchantsWithNameLike': 'finds merchants by a part of the name',
@@ -219,7 +227,7 @@ test('every query on a merchant’s rows has a condition on merchant_id', () => 
 test('every query declares its scope, and no request reads across merchants', () => {
   const silent = planned.filter(({ scope, sql }) => {
     const named = [...sql.matchAll(/\b(?:from|join|into|update) "?(\w+)"?/g)].map(([, table]) => String(table))
-    const tellsMerchant = ['payout_transfers']
+    const tellsMerchant = ['payout_transfers', 'given_addresses']
     const isOwned = named.some(
       (table) => columnKindsByTable[table] && ![...tablesOfNoMerchant, ...tellsMerchant].includes(table),
     )

@@ -49,7 +49,7 @@ export const expectedFields: Record<string, string> = {
   DisableWebhookEndpointPayload: 'webhookEndpoint:WebhookEndpoint',
   EnableWebhookEndpointPayload: 'webhookEndpoint:WebhookEndpoint',
   Event:
-    'customer:Customer data id objectId payout:Payout payoutMethod:PayoutMethod sequence timestamp type version wallet:Wallet webhookEndpoint:WebhookEndpoint webhookId',
+    'customer:Customer data id isImported objectId payout:Payout payoutMethod:PayoutMethod sequence timestamp type version wallet:Wallet webhookEndpoint:WebhookEndpoint webhookId',
   EventPage: 'after hasMore nodes:Event',
   FieldFault: 'code field message',
   FieldRequirement: 'allowedValues checks description example isRequired label maxLength name pattern',
@@ -97,7 +97,7 @@ export const expectedFields: Record<string, string> = {
   UpdateWebhookEndpointPayload: 'webhookEndpoint:WebhookEndpoint',
   Wallet:
     'addresses:WalletAddress assetType balance createdAt currency customer:Customer description id ledgerEntries:LedgerEntryConnection payouts:PayoutConnection pendingDeposits:PendingDeposit status updatedAt uuid',
-  WalletAddress: 'address createdAt id network uuid',
+  WalletAddress: 'address createdAt custody id network uuid',
   WalletConnection: 'edges:WalletEdge nodes:Wallet pageInfo:PageInfo totalCount',
   WalletEdge: 'cursor node:Wallet',
   WalletPayoutMethod: 'checks:Check createdAt currency customer:Customer id label network updatedAt uuid walletAddress',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { transfersWithWrongCause } from '../../../src/modules/audit/repository.ts'
 import { reportDeposit } from '../../../src/modules/deposits/report-deposit.ts'
+import { importWallets } from '../../../src/modules/imports/import-wallets.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
@@ -10,8 +11,8 @@ import { tamperWith } from '../../support/stored.ts'
 import { hashOf, refOf } from '../deposits/support/node.ts'
 
 /**
- * Books with every kind of row: two wallets with deposits and fees, a reversed deposit, a payout in each status, two
- * payout methods.
+ * Books with every kind of row: two wallets with deposits and fees, a reversed deposit, an imported wallet, a payout in
+ * each status, two payout methods.
  */
 async function startBusyApp(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
@@ -51,6 +52,17 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
   }
   await depositToWallet(app.context(), { walletId, amount: '3', reference: 'deadbeef' })
   await reverseDeposit(app.context(), { reference: 'deadbeef', reason: 'mistyped' })
+  await importWallets(
+    app.context(),
+    [
+      {
+        ...{ id: '6d1f0000-0000-4000-8000-000000000001', customerId, assetType: 'STABLECOIN', currency: 'USDT' },
+        ...{ description: 'Imported', status: 'active', balance: 9_0000_0000n, addresses: [] },
+        ...{ createdAt: '2020-01-05T09:00:00.000Z', updatedAt: '2020-01-05T09:00:00.000Z' },
+      },
+    ],
+    { isDryRun: false },
+  )
   return { ...app, walletId, customerId }
 }
 
@@ -98,6 +110,21 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'every payout on a rail is what the bank made of it',
     'an order of another payout',
     [`update payout_transfers set payout_id = merchant_id where state = 'QUEUED'`],
+  ],
+  [
+    'every opening balance is that of an imported wallet',
+    'an opening of another amount than the event of the wallet',
+    [`update transfers set amount = amount + 1, balance_after = balance_after + 1 where kind = 'opening'`],
+  ],
+  [
+    'every opening balance is that of an imported wallet',
+    'an opening that names no import',
+    [`update transfers set reference = 'import:other' where kind = 'opening'`],
+  ],
+  [
+    'every opening balance is that of an imported wallet',
+    'a deposit turned into an opening',
+    [`update transfers set kind = 'opening' where ${firstTransferOf('deposit')}`],
   ],
   ['sequences are dense', 'a deleted event', ['delete from events where sequence = 2']],
   [
@@ -194,7 +221,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'every payout was paid for',
     'a payout from another wallet',
     [
-      `update payouts set wallet_id = (select id from wallets where currency = 'USDT') where ${payoutWithStatus('PROCESSING')}`,
+      `update payouts set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where ${payoutWithStatus('PROCESSING')}`,
     ],
   ],
   [
@@ -230,7 +257,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'every payout that failed or came back was paid back',
     'a refund to another wallet',
     [
-      `update transfers set wallet_id = (select id from wallets where currency = 'USDT') where ${firstTransferOf('payout_failed')}`,
+      `update transfers set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where ${firstTransferOf('payout_failed')}`,
     ],
   ],
   [
@@ -275,7 +302,9 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   [
     'every deposit came in',
     'a deposit to another wallet',
-    [`update deposits set wallet_id = (select id from wallets where currency = 'USDT') where amount = 10000000000`],
+    [
+      `update deposits set wallet_id = (select id from wallets where currency = 'USDT' and sequence = 2) where amount = 10000000000`,
+    ],
   ],
   [
     'every deposit came in',
@@ -456,9 +485,9 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     expect(summary).toEqual({
       balanced: true,
       unchecked: null,
-      wallets: { USDC: '95.00000000', USDT: '7.00000000' },
-      transfers: 4 + 4 + 4,
-      entries: 4 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
+      wallets: { USDC: '95.00000000', USDT: '16.00000000' },
+      transfers: 1 + 4 + 4 + 4,
+      entries: 5 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
       payouts: 4,
     })
     expect(new Set(cases.map(([check]) => check))).toEqual(new Set(checked))
@@ -494,7 +523,7 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     await tamperWith(app, `update accounts set balance = 9223372036854775807`)
     await tamperWith(app, `update accounts set asset_code = 'USDC'`)
     const { wallets } = await auditBooks(app.service)
-    expect(wallets).toEqual({ USDC: '184467440737.09551614' })
+    expect(wallets).toEqual({ USDC: '276701161105.64327421' })
   })
 })
 

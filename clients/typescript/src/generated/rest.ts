@@ -651,6 +651,8 @@ export type Event = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** The object as in its REST endpoints, as it was at the time of the event. */
   readonly data: Payout | Deposit | DepositReversal | Wallet | Customer | PayoutMethod | WebhookEndpoint
 }
@@ -770,6 +772,8 @@ export type PayoutInitiatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -973,6 +977,8 @@ export type PayoutCompletedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -1176,6 +1182,8 @@ export type PayoutFailedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -1494,6 +1502,8 @@ export type PayoutReturnedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A withdrawal from a stablecoin wallet to a bank account. */
   readonly data?: {
     /** The id of the payout. */
@@ -1582,6 +1592,8 @@ export type WalletTransactionInboundEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Deposit
 }
 
@@ -1721,6 +1733,8 @@ export type DepositReversedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: DepositReversal
 }
 
@@ -1745,38 +1759,9 @@ export type WalletCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
-  /** A balance in one stablecoin or fiat currency, owned by the merchant or by a customer. */
-  readonly data?: {
-    /** The id of the wallet. */
-    readonly id: string
-    /** The type of the wallet's asset. */
-    readonly asset_type: 'FIAT' | 'STABLECOIN'
-    /** The code of the wallet's asset, such as `USDC`. */
-    readonly currency: string
-    /** The current balance. */
-    readonly balance: '0.00000000'
-    /** The name that the owner gave the wallet. */
-    readonly description: string
-    /** Whether the wallet can be used. */
-    readonly status: 'active'
-    /** When the wallet was opened. */
-    readonly created_at: string
-    /** When the wallet last changed. Balance changes do not count. */
-    readonly updated_at: string
-    /** The customer that owns the wallet; null if the merchant owns it. */
-    readonly customer_id: string | null
-    /** The deposit addresses, oldest first; none for fiat. */
-    readonly addresses: readonly ({
-      /** The id of the address. */
-      readonly id: string
-      /** The deposit address as written on its network. */
-      readonly address: string
-      /** The network of the address. */
-      readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
-      /** When the address was assigned to the wallet. */
-      readonly created_at: string
-    })[]
-  }
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
+  readonly data?: Wallet
 }
 
 /** A customer was registered. */
@@ -1800,6 +1785,8 @@ export type CustomerCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Customer
 }
 
@@ -1824,6 +1811,8 @@ export type CustomerUpdatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: Customer
 }
 
@@ -1848,6 +1837,8 @@ export type CustomerClosedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A person or business that the merchant serves. */
   readonly data?: {
     /** The id of the customer. */
@@ -1936,6 +1927,8 @@ export type PayoutMethodCreatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -1960,6 +1953,8 @@ export type PayoutMethodUpdatedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -1984,6 +1979,8 @@ export type PayoutMethodDeletedEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: PayoutMethod
 }
 
@@ -2008,6 +2005,8 @@ export type WebhookEndpointDisabledEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   /** A URL of the merchant that events are sent to. */
   readonly data?: {
     /** The id of the endpoint. */
@@ -2060,6 +2059,8 @@ export type WebhookTestEvent = {
   }
   /** Whether the event concerns real money. */
   readonly mode: 'sandbox' | 'live'
+  /** Present and true if the object was imported. The timestamp is then the original time of its creation. */
+  readonly imported?: boolean
   readonly data?: WebhookEndpoint
 }
 

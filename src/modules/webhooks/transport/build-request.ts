@@ -14,6 +14,8 @@ export type EventMessage = {
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
+  /** Present if the object was imported. */
+  readonly imported?: true
   /** The object at the time of the event, in its REST shape, as JSON. */
   readonly data: string
 }
@@ -46,7 +48,8 @@ const bodyBuilders: Record<
   stablestack: buildStablestackBody,
 }
 
-function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: EventMessage, hasData: boolean): string {
+function buildEnvelope(event: EventMessage, hasData: boolean): string {
+  const { id, type, timestamp, sequence, object, mode, imported, data } = event
   const head = JSON.stringify({
     id,
     type,
@@ -54,6 +57,8 @@ function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: Ev
     sequence,
     object: { type: object.type, id: object.id, version: object.version },
     mode,
+    // Left out of the text if undefined.
+    imported,
   })
   return hasData ? `${head.slice(0, -1)},"data":${data}}` : head
 }

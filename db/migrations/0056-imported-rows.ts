@@ -1,0 +1,16 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// Imported rows keep their times, so a list may have a row that is older than the one before it; time filters search
+// such a list differently. Imported deposit addresses belong to the original provider.
+export const importedRows: Migration = {
+  name: '0056-imported-rows',
+  statements: (schema) => [
+    schema
+      .alterTable('sequences')
+      .addColumn('is_sorted', 'integer', (c) => c.notNull().defaultTo(1).check(sql`is_sorted in (0, 1)`)),
+    schema
+      .alterTable('wallet_addresses')
+      .addColumn('custody', 'text', (c) => c.notNull().defaultTo('own').check(sql`custody in ('own', 'external')`)),
+  ],
+}

@@ -1,0 +1,21 @@
+import { invalidInput } from '../../core/errors.ts'
+import type { Reader } from '../../database/query.ts'
+import { latestSequenceNumber } from '../../lists/sequence.ts'
+import type { Context } from '../../operations/context.ts'
+import type { ImportOptions } from './import-outcome.ts'
+
+/**
+ * Begins an import, which is one row in the operator log, however many transactions follow.
+ *
+ * @throws DomainError INVALID_INPUT if the merchant has already paid out: its balances are no longer the source's
+ */
+export async function beginImport({ db, merchantId }: Context, { isDryRun }: ImportOptions): Promise<void> {
+  const requireNoPayout = async (reader: Reader) => {
+    const payouts = (await latestSequenceNumber(reader, { merchantId, name: 'payouts' }))?.latest ?? 0
+    if (payouts === 0) return
+    const message = 'must be a merchant without payouts, because its balances would not be those of the source'
+    throw invalidInput([{ field: 'merchantId', code: 'INVALID_PARAMETER', message }])
+  }
+  if (isDryRun) await requireNoPayout(db)
+  else await db.write(requireNoPayout, { merchantId })
+}

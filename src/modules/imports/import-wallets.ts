@@ -1,0 +1,156 @@
+import type { Reader, Tx } from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
+import { numberImportedRowOfOwner } from '../../lists/sequence.ts'
+import type { Context } from '../../operations/context.ts'
+import { findAsset } from '../asset-codes/asset-code.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { openWalletAccount, postTransfer } from '../ledger/post-transfer.ts'
+import type { ImportedEventData } from '../outbox/event.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { wallets } from '../wallets/list.ts'
+import {
+  addressesOfWallets,
+  claimAddress,
+  insertWallet,
+  insertWalletAddress,
+  walletAddressesByIds,
+} from '../wallets/repository.ts'
+import type { ImportOptions, ImportOutcome } from './import-outcome.ts'
+import { findIdProblems, futureTimeProblem, importRows } from './import-outcome.ts'
+import { customersByIds, merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses } from './repository.ts'
+import type { SourceAddress, SourceWallet } from './source-object.ts'
+
+/**
+ * Imports wallets of the source, each with its addresses and its balance as the opening entry of its statement (ruling
+ * 143).
+ *
+ * The addresses stay in the custody of the original provider: they are shown, but no rail watches them, and they are
+ * never given to another wallet.
+ */
+export async function importWallets(
+  context: Context,
+  rows: readonly SourceWallet[],
+  options: ImportOptions,
+): Promise<ImportOutcome[]> {
+  return importRows(context, rows, options, {
+    prepare: (db, rows) => readWhatExists(db, context, rows),
+    existing: ({ existing, addressesOf }, { id, addresses }) => {
+      const found = existing.get(id)
+      if (found === undefined) return null
+      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, ...row } = found
+      return addresses === null ? row : { ...row, addresses: (addressesOf.get(id) ?? []).map(toSourceAddress) }
+    },
+    findProblem: (known, row) =>
+      findOwnerProblem(known, row, options) ??
+      findAssetProblem(known, row) ??
+      (known.transferIds.has(row.id) ? 'has the id of a transfer of this merchant' : null) ??
+      known.idProblems.get(row.id) ??
+      findAddressProblem(known, context, row) ??
+      futureTimeProblem(context, row),
+    insert: (tx, row) => insertImportedWallet(tx, context, row),
+    remember: ({ walletOfAddress, walletOfAddressId }, { id, addresses }) => {
+      for (const each of addresses ?? []) {
+        walletOfAddress.set(addressKey(each), id)
+        walletOfAddressId.set(each.id, id)
+      }
+    },
+  })
+}
+
+type Known = Awaited<ReturnType<typeof readWhatExists>>
+
+async function readWhatExists(db: Reader, context: Context, rows: readonly SourceWallet[]) {
+  const { merchantId } = context
+  const ids = rows.map(({ id }) => id)
+  const given = rows.flatMap(({ addresses }) => addresses ?? [])
+  const addresses = given.map(({ address }) => address)
+  const existing = await walletsByIds(db, { merchantId, ids })
+  const existingAddresses = await addressesOfWallets(db, { merchantId, walletIds: existing.map(({ id }) => id) })
+  const owners = await customersByIds(db, { merchantId, ids: rows.flatMap(({ customerId }) => customerId ?? []) })
+  const sameIds = await walletAddressesByIds(db, { merchantId, ids: given.map(({ id }) => id) })
+  const sameAddresses = await walletsOfAddresses(db, { merchantId, addresses })
+  const claims = await merchantsOfAddresses(db, { addresses })
+  return {
+    existing: new Map(existing.map((row) => [row.id, row])),
+    addressesOf: Map.groupBy(existingAddresses, ({ walletId }) => walletId),
+    customers: new Set(owners.map(({ id }) => id)),
+    assets: await assetCodesWithNetworks(db),
+    transferIds: new Set((await transfersByIds(db, { merchantId, ids })).map(({ id }) => id)),
+    idProblems: await findIdProblems(db, context, ids),
+    walletOfAddress: new Map(sameAddresses.map((each) => [addressKey(each), each.walletId])),
+    walletOfAddressId: new Map(sameIds.map(({ id, walletId }) => [id, walletId])),
+    merchantOfAddress: new Map(claims.map(({ address, merchantId }) => [address, merchantId])),
+  }
+}
+
+function addressKey({ address, network }: Pick<SourceAddress, 'address' | 'network'>): string {
+  return `${network} ${address}`
+}
+
+function toSourceAddress({ id, address, network, createdAt }: RowOf<'walletAddresses'>): SourceAddress {
+  return { id, address, network, createdAt }
+}
+
+function findOwnerProblem({ customers }: Known, { customerId }: SourceWallet, { isDryRun }: ImportOptions) {
+  if (customerId === null || isDryRun || customers.has(customerId)) return null
+  return `belongs to customer ${customerId}, which was not imported`
+}
+
+function findAssetProblem({ assets }: Known, { currency, assetType }: SourceWallet): string | null {
+  const asset = findAsset(assets, currency)
+  if (asset?.code !== currency) return `has the currency ${currency}, which is not supported`
+  return asset.assetType === assetType ? null : `has the asset type ${assetType}, but ${currency} is ${asset.assetType}`
+}
+
+function findAddressProblem(
+  { walletOfAddress, walletOfAddressId, merchantOfAddress }: Known,
+  { merchantId }: Context,
+  { addresses }: SourceWallet,
+): string | null {
+  const seen = new Set<string>()
+  for (const each of addresses ?? []) {
+    const { id, address } = each
+    const owner = merchantOfAddress.get(address)
+    const other = walletOfAddress.get(addressKey(each)) ?? walletOfAddressId.get(id)
+    if (owner !== undefined && owner !== merchantId) return `has the address ${address}, which is in use`
+    if (other !== undefined) return `has an address of wallet ${other}, ${address}`
+    if (seen.has(id) || seen.has(addressKey(each))) return `has the address ${address} twice`
+    seen.add(id).add(addressKey(each))
+  }
+  return null
+}
+
+async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet): Promise<void> {
+  const { merchantId } = context
+  const { balance, addresses, ...columns } = row
+  const { id, currency: assetCode, customerId, createdAt } = row
+  const ownerId = customerId ?? merchantId
+  const numbered = await numberImportedRowOfOwner(tx, merchantId, { row, ownerId, name: 'wallets' })
+  const wallet = { ...columns, ...numbered }
+  await openWalletAccount(tx, { merchantId, walletId: id, assetCode })
+  await insertWallet(tx, wallet)
+  await wallets.count(tx, { ...wallet, ownerId }, 1)
+  for (const address of addresses ?? []) {
+    // Another wallet of the merchant may have the address on another network.
+    await claimAddress(tx, { address: address.address, merchantId })
+    await insertWalletAddress(tx, { ...address, merchantId, walletId: id, custody: 'external' })
+  }
+  if (balance > 0n) {
+    const opening = { kind: 'opening', assetCode, amount: balance, fee: 0n, walletId: id } as const
+    await postTransfer(tx, context, { ...opening, id, cause: { reference: openingReference(id) } })
+  }
+  const data: ImportedEventData = { imported: true, balance: String(balance) }
+  await recordEvent(tx, context, { type: 'wallet.created', objectId: id, at: createdAt, data })
+}
+
+/** Names the import of a wallet as the cause of its opening entry. */
+export function openingReference(walletId: string): string {
+  return `import:${walletId}`
+}
+
+/** Returns those of the ids that no wallet of the merchant has. */
+export async function findUnknownWalletIds({ db, merchantId }: Context, ids: readonly string[]): Promise<Set<string>> {
+  const unknown = new Set(ids)
+  if (ids.length > 0) for (const { id } of await walletsByIds(db, { merchantId, ids })) unknown.delete(id)
+  return unknown
+}

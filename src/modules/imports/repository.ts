@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import { acrossMerchants, listParam, query, queryOne, selectFrom } from '../../database/query.ts'
+import { selectWallets } from '../wallets/repository.ts'
+
+/** Looks up ids of objects in each merchant, because an id that was stored elsewhere must name one object only. */
+const ownersOfIds = (table: 'customers' | 'payoutMethods' | 'wallets') => {
+  // Kysely's types require a single table.
+  const one = table as 'customers'
+  return query((p: Params<{ ids: readonly string[] }>) =>
+    acrossMerchants(
+      selectFrom('merchants')
+        .crossJoin(one)
+        .whereRef(`${one}.merchantId`, '=', 'merchants.id')
+        .where(`${one}.id`, 'in', listParam(p.ids))
+        .select([`${one}.id`, `${one}.merchantId`]),
+    ),
+  )
+}
+
+export const idOwnersByKind = {
+  customer: ownersOfIds('customers'),
+  payoutMethod: ownersOfIds('payoutMethods'),
+  wallet: ownersOfIds('wallets'),
+}
+
+type RowIds = { merchantId: string; ids: readonly string[] }
+
+export const customersByIds = query((p: Params<RowIds>) =>
+  selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
+)
+
+export const payoutMethodsByIds = query((p: Params<RowIds>) =>
+  selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
+)
+
+export const walletsByIds = query((p: Params<RowIds>) =>
+  selectWallets(selectFrom('wallets'))
+    .where('wallets.merchantId', '=', p.merchantId)
+    .where('wallets.id', 'in', listParam(p.ids)),
+)
+
+export const transfersByIds = query((p: Params<RowIds>) =>
+  selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
+)
+
+/** A list of ids instead of one would read all events of the merchant. */
+export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; id: string }>) =>
+  selectFrom('events')
+    .select('sequence')
+    .where('merchantId', '=', p.merchantId)
+    .where('objectId', '=', p.id)
+    .where('data', 'is not', null)
+    .where('type', '=', 'payout_method.deleted'),
+)
+
+/** The merchants to which addresses were given, of all merchants. */
+export const merchantsOfAddresses = query((p: Params<{ addresses: readonly string[] }>) =>
+  acrossMerchants(
+    selectFrom('givenAddresses').select(['address', 'merchantId']).where('address', 'in', listParam(p.addresses)),
+  ),
+)
+
+export const walletsOfAddresses = query((p: Params<{ merchantId: string; addresses: readonly string[] }>) =>
+  selectFrom('walletAddresses')
+    .select(['address', 'network', 'walletId'])
+    .where('merchantId', '=', p.merchantId)
+    .where('address', 'in', listParam(p.addresses)),
+)
+
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
+export const walletTotalsOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  selectFrom('accounts')
+    .select('assetCode')
+    .select([
+      sql<bigint>`sum(balance / 100000000)`.as('units'),
+      sql<bigint>`sum(balance % 100000000)`.as('rest'),
+      sql<bigint>`count(*)`.as('wallets'),
+    ])
+    .where('merchantId', '=', p.merchantId)
+    .groupBy('assetCode')
+    .orderBy('assetCode'),
+)
