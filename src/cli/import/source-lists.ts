@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ContractClient } from '../contract/contract-client.ts'
 
 /** How many requests to the source are in flight. */
-export const maxConcurrentRequests = 4
+const maxConcurrentRequests = 4
 
 const pageSize = 100
 

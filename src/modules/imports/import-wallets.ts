@@ -144,7 +144,7 @@ async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet)
 }
 
 /** Names the import of a wallet as the cause of its opening entry. */
-export function openingReference(walletId: string): string {
+function openingReference(walletId: string): string {
   return `import:${walletId}`
 }
 
