@@ -121,6 +121,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'customer close': ({ customer }) => [customer],
   'wallet list': ({ merchant }) => ['--merchant', merchant],
   'wallet show': ({ wallet }) => [wallet],
+  find: () => ['Obi'],
   'payout list': ({ merchant }) => ['--merchant', merchant],
   'payout show': ({ settled }) => [settled],
   deposit: ({ wallet }) => [wallet, '5', '--reference', 'mistyped'],

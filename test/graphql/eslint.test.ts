@@ -32,6 +32,7 @@ const options = {
         'PayoutTimelineStep',
         'PendingDeposit',
         'PersonalInfo',
+        'SearchPage',
         'Statement',
         'WebhookAttempt',
         'WebhookDelivery',

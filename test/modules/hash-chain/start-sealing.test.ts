@@ -20,7 +20,10 @@ async function startSealingApp() {
   const app = await startApp('sqlite')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
-  const world = { reads: 0, watches: 0, writeMs: 0, fault: null as Error | null, beforeWrite: async () => {} }
+  const world = {
+    ...{ reads: 0, watches: 0, writeMs: 0, fault: null as Error | null },
+    beforeWrite: (): Promise<void> | undefined => undefined,
+  }
   const execute = async <Result>(...[query, params]: Parameters<Reader['execute']>) => {
     world.reads++
     if (world.fault) throw world.fault
@@ -28,7 +31,8 @@ async function startSealingApp() {
   }
   const write: typeof app.db.write = async (operation, options) => {
     vi.advanceTimersByTime(world.writeMs)
-    await world.beforeWrite()
+    const done = world.beforeWrite()
+    if (done) await done
     return app.db.write(operation, options)
   }
   const watch: typeof app.db.watch = (table, call) => {
@@ -215,7 +219,7 @@ test('a sealer stops its run when another process has stored the same seal', asy
   start()
   const stored = Promise.withResolvers<void>()
   world.beforeWrite = async () => {
-    world.beforeWrite = async () => {}
+    world.beforeWrite = () => undefined
     stored.resolve(sealAll(app.service))
     await stored.promise
   }
