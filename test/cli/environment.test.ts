@@ -43,7 +43,7 @@ test('live mode requires --yes for a deposit above 10,000 units, and a reason fo
   )
   expect(movers.toSorted()).toEqual([
     ...['attention complete', 'attention fail', 'attention retry', 'deposit', 'deposit resolve', 'deposit reverse'],
-    ...['payout cancel', 'payout settle'],
+    ...['import', 'payout cancel', 'payout settle'],
   ])
   await app.expectBooksToBalance()
 })
