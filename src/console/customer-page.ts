@@ -42,7 +42,7 @@ export const customerPage: ConsolePage = {
         ['Email', valueOrEmpty(customer.email)],
         ['Phone', valueOrEmpty(customer.phone)],
         ['Address', valueOrEmpty(address.filter(Boolean).join(', '))],
-        ['Date of birth', valueOrEmpty(customer.birthDate)],
+        ['Date of birth', valueOrEmpty(customer.birthDate?.slice(0, 10))],
         ['Payouts', await payoutCounts(request, context, customer.id)],
         ['Created', timeElement(customer.createdAt)],
         ['Updated', timeElement(customer.updatedAt)],

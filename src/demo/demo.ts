@@ -44,14 +44,11 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = null
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
-    const past = createService({
-      db: databaseWithin(service.db, tx),
-      mode: 'sandbox',
-      clock: lastMonthClock(service.now()),
-    })
+    const clock = createSeedClock(service.now())
+    const past = createService({ db: databaseWithin(service.db, tx), mode: 'sandbox', clock: clock.read })
     const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
     await seedPrices(past)
-    await seedHistory(createContext(past, merchant.id))
+    await seedHistory(createContext(past, merchant.id), clock)
     merchantId = merchant.id
     return true
   })
@@ -89,45 +86,67 @@ function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
-/** Returns a clock that starts thirty days ago and advances by five hours at each read. */
-function lastMonthClock(now: number): () => number {
-  const step = 5 * 60 * 60 * 1000
-  let at = now - 30 * 24 * 60 * 60 * 1000
-  return () => {
-    at = Math.min(now, at + step)
-    return at
+type SeedClock = { readonly read: () => number; readonly advance: (hours: number) => void }
+
+/** A clock that starts thirty days ago and stands still during each operation, whose rows then have one time. */
+function createSeedClock(now: number): SeedClock {
+  let at = now - 30 * 24 * hourMs
+  return {
+    read: () => at,
+    advance: (hours) => {
+      at = Math.min(now, at + hours * hourMs)
+    },
   }
 }
+
+const hourMs = 3_600_000
+
+/** Spreads the history over the thirty days. */
+const hoursBetweenOperations = 16
+
+/** How long the bank of the demo takes. */
+const hoursToSettle = 0.4
 
 async function seedPrices(service: Service): Promise<void> {
   for (const rate of rates) await setRate(service, rate)
   for (const fee of fees) await setFee(service, fee)
 }
 
-async function seedHistory(context: Context): Promise<void> {
+async function seedHistory(context: Context, { advance }: SeedClock): Promise<void> {
   const customerIds = new Map<string, string>()
   const customerIdOf = (name: string | null) => (name === null ? null : customerIds.get(name))
 
   for (const { name, isClosed: _, ...customer } of customers) {
+    advance(hoursBetweenOperations)
     customerIds.set(name, (await createCustomer(context, customer)).result.id)
   }
   for (const { owner, ...method } of bankMethods) {
+    advance(hoursBetweenOperations)
     await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: customerIdOf(owner) })
   }
   for (const { owner, ...method } of walletMethods) {
+    advance(hoursBetweenOperations)
     await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: customerIdOf(owner) })
   }
   for (const { owner, deposit, ...wallet } of wallets) {
+    advance(hoursBetweenOperations)
     const { result } = await createWallet(context, { ...wallet, customerId: customerIdOf(owner) })
     const walletId = result.id
-    if (deposit) await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
+    if (!deposit) continue
+    advance(hoursBetweenOperations)
+    await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
   }
   for (const { owner, path, ...payout } of payouts) {
+    advance(hoursBetweenOperations)
     const { result } = await createPayout(context, { ...payout, customerId: customerIdOf(owner) })
-    for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
+    for (const { status, cause } of path) {
+      advance(hoursToSettle)
+      await settlePayout(context, { payoutId: result.id, status, cause })
+    }
   }
   // Customers are closed last, because nothing can be created for a closed customer.
   for (const { name, isClosed } of customers) {
+    advance(isClosed ? hoursBetweenOperations : 0)
     if (isClosed) await closeCustomer(context, { customerId: customerIdOf(name) ?? '' })
   }
 }
