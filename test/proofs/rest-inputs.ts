@@ -82,7 +82,9 @@ function requestOf(route: Route, { spoilt, valid, others, frame, isLast }: Drawn
 function isFaulty(route: Route, [wire, json]: Member): boolean {
   const field = Object.keys(route.names).find((name) => route.names[name] === wire) as string
   try {
-    const value: unknown = json === null ? undefined : JSON.parse(json)
+    // A query string has texts only.
+    const sent = json !== null && route.method === 'GET' ? JSON.stringify(textOf(json)) : json
+    const value: unknown = sent === null ? undefined : JSON.parse(sent)
     return !z.safeParse(fieldSchema(route, field), value).success
   } catch {
     return false
@@ -186,6 +188,8 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
       return hostileText
     case 'array':
       return fc.array(valuesOf(def.element), { maxLength: 4 })
+    case 'record':
+      return fc.dictionary(hostileText, valuesOf(def.valueType), { maxKeys: 4 })
     case 'boolean':
       return fc.boolean()
     case 'number':
@@ -203,6 +207,7 @@ type KnownDef =
   | { readonly type: 'default' | 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
   | { readonly type: 'enum'; readonly entries: Readonly<Record<string, string>> }
   | { readonly type: 'array'; readonly element: z.core.$ZodType }
+  | { readonly type: 'record'; readonly valueType: z.core.$ZodType }
   | { readonly type: 'string' | 'boolean' | 'number' | 'custom' | 'unknown' }
 
 function quoted([name, text]: [string, string]): [string, string] {

@@ -137,9 +137,9 @@ function memberAt({ names }: RestInput): (path: string) => string {
   }
 }
 
-/** The list that contains an invalid entry, for `types.0`. */
+/** The list or object that contains an invalid entry, for `types.0` or `address.line_1`. */
 function withoutPlace(path: string): string {
-  return path.replace(/\.\d+$/, '')
+  return path.replace(/^(address|registered_address)\..+$|\.\d+$/, '$1')
 }
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
