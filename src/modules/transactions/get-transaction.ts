@@ -56,6 +56,8 @@ export async function listTransactionsByReference(
   { referenceId }: z.input<typeof ListTransactionsByReferenceInput>,
 ): Promise<readonly Transaction[]> {
   const { db, merchantId } = context
+  // No stored text has a NUL character, and PostgreSQL rejects a query with one.
+  if (referenceId.includes('\0')) throw notFound('Transaction')
   const reference = referenceId.trim()
   const id = parseUuid(reference)
   const [payout, depositById, deposit] = await allOrFirstError([
