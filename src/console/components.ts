@@ -2,7 +2,7 @@ import { formatAmount } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { FormValues, PageRequest } from './console-page.ts'
-import { formatDuration } from './phrases.ts'
+import { formatDuration, groupThousands } from './phrases.ts'
 
 /** The colour and mark of each status. The mark is for people who cannot see the colour. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
@@ -71,7 +71,7 @@ export function assetAmount(amount: bigint | null, unit = ''): Html {
 /** Formats a decimal string of eight places in the same way. */
 export function fiatAmount(amount: string, unit: string): Html {
   const [whole = '', places = ''] = amount.split('.')
-  return html`<span class="money">${BigInt(whole).toLocaleString('en-US')}.${places.replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
+  return html`<span class="money">${groupThousands(BigInt(whole))}.${places.replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
 }
 
 export type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }

@@ -90,7 +90,7 @@ function ownedSection<Item extends OwnedItem>(
   { customer, names }: NamedCustomer,
   { title, path, columns, items, hasNextPage }: OwnedList<Item>,
 ): Html {
-  const shown = columns.filter(({ column }) => !['For', 'Owner', 'Merchant'].includes(String(column)))
+  const shown = columns.filter(({ names }) => names === undefined)
   const all = request.urlFor(path, { merchant: customer.merchantId, customer: customer.id })
   const more = hasNextPage ? html`<p><a href="${all}">All ${title.toLowerCase()}</a></p>` : ''
   const none = html`<p class="empty">The customer has no ${title.toLowerCase()}.</p>`

@@ -31,7 +31,7 @@ export const customersPage = listPage({
     { column: 'Phone', cell: ({ phone }) => valueOrEmpty(phone) },
     { column: 'Country', cell: ({ country }) => valueOrEmpty(country) },
     { column: 'Created', cell: ({ createdAt }, { now }) => ageElement(createdAt, now) },
-    { column: 'Merchant', cell: merchantLink },
+    { column: 'Merchant', cell: merchantLink, names: 'merchant' },
   ],
   record: customerRow,
   empty: html`There is no customer yet. A merchant creates one with the mutation <code>createCustomer</code>.`,

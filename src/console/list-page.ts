@@ -14,7 +14,7 @@ import type { ConsoleColumn, ListFilter } from './components.ts'
 import { filterForm, pager, sliceArgs, slicePager, table } from './components.ts'
 import type { ConsolePage, FormValues, PageContent, PageRequest } from './console-page.ts'
 import { chooseMerchant } from './merchants-page.ts'
-import { pluralize } from './phrases.ts'
+import { groupThousands, pluralize } from './phrases.ts'
 
 type ListedItem = {
   readonly id: string
@@ -32,6 +32,8 @@ export type OwnerNames = ReadonlyMap<string, string>
 export type ListColumn<Item> = {
   readonly column: ConsoleColumn
   readonly cell: (item: Item, context: CellContext) => Html
+  /** Marks the columns that name the owner, which are left out on the owner's page. */
+  readonly names?: 'customer' | 'merchant'
 }
 
 type ConsoleList<Input extends object, Item extends ListedItem> = {
@@ -75,7 +77,7 @@ async function renderList<Input extends object, Item extends ListedItem>(
   const { after: _, before: __, done: ___, ...filters } = query
   const isFiltered = Object.values(filters).some((value) => value !== '')
   const count = total === null ? html`` : html`<span>${pluralize(total, spec.noun)}</span>`
-  const summary = html`<p class="summary">${count}<a href="${urlFor(path, { ...filters, format: 'csv' })}" download>Download CSV</a><span class="faint">of these, at most ${maxFileRows.toLocaleString('en-US')} rows</span></p>`
+  const summary = html`<p class="summary">${count}<a href="${urlFor(path, { ...filters, format: 'csv' })}" download>Download CSV</a><span class="faint">of these, at most ${groupThousands(maxFileRows)} rows</span></p>`
   const empty = isFiltered
     ? html`<p class="empty">No ${spec.noun} matches these filters. <a href="${urlFor(path)}">Show all</a></p>`
     : html`<p class="empty">${spec.empty}</p>`

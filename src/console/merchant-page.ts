@@ -103,7 +103,7 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
 async function walletsSection(request: PageRequest, context: Context): Promise<Html> {
   const slice = await wallets.slice(context, { ...sliceArgs(request), owner: 'any' })
   const names = await findOwnerNames(request.service, slice.items)
-  const columns = walletColumns.filter(({ column }) => column !== 'Merchant')
+  const columns = walletColumns.filter((column) => column.names !== 'merchant')
   if (slice.items.length === 0) return html`<p class="empty">It has no wallet.</p>`
   return html`${itemsTable({ title: 'Wallets', columns }, request, { items: slice.items, names })}${slicePager(request, slice)}`
 }

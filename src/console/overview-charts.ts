@@ -4,7 +4,8 @@ import type { Html } from '../server/pages/html.ts'
 import type { ChartStyle } from './charts.ts'
 import { compactNumber, lineChart, stackedBarChart } from './charts.ts'
 import type { PageRequest } from './console-page.ts'
-import { assetsOf, grouped } from './payout-figures.ts'
+import { assetsOf } from './payout-figures.ts'
+import { groupThousands } from './phrases.ts'
 
 const outcomes = [
   ['COMPLETED', 'Completed', 'good'],
@@ -22,7 +23,7 @@ export function outcomeChart({ urlFor }: PageRequest, sums: readonly StatisticsS
     ),
   }))
   const totals = series.map(
-    ({ name, values }) => `${grouped(values.reduce((one, other) => one + other, 0))} ${name.toLowerCase()}`,
+    ({ name, values }) => `${groupThousands(values.reduce((one, other) => one + other, 0))} ${name.toLowerCase()}`,
   )
   return stackedBarChart({
     id: 'outcomes',

@@ -6,8 +6,8 @@ import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 import type { PageRequest } from './console-page.ts'
 import { outcomeChart, volumeChart } from './overview-charts.ts'
-import { assetsOf, figuresOf, grouped, moneyText, successText, timeText } from './payout-figures.ts'
-import { pluralize } from './phrases.ts'
+import { assetsOf, figuresOf, moneyText, successText, timeText } from './payout-figures.ts'
+import { groupThousands, pluralize } from './phrases.ts'
 
 const dayMs = 86_400_000
 const shownDays = 30
@@ -56,11 +56,11 @@ function figureCards({ urlFor }: PageRequest, { sums, before, today }: Periods):
   return html`<h2>The last 30 days <small class="faint">compared with the 30 days before</small></h2>
 <ul class="cards">
 ${volumes}${figureCard(urlFor('/payouts'), 'Payouts', {
-  value: html`${grouped(figures.created)}`,
-  detail: html`${grouped(figuresOf(ofToday).created)} today${changeText(figures.created, figuresBefore.created)}`,
+  value: html`${groupThousands(figures.created)}`,
+  detail: html`${groupThousands(figuresOf(ofToday).created)} today${changeText(figures.created, figuresBefore.created)}`,
 })}${figureCard(urlFor('/payouts', { status: 'FAILED' }), 'Success rate', {
   value: successText(figures),
-  detail: html`${grouped(figures.failed)} failed, ${grouped(figures.returned)} returned`,
+  detail: html`${groupThousands(figures.failed)} failed, ${groupThousands(figures.returned)} returned`,
 })}${figureCard(urlFor('/payouts', { status: 'COMPLETED' }), 'Median time', {
   value: timeText(figures, 0.5),
   detail: html`95 % within ${timeText(figures, 0.95)}`,
@@ -77,7 +77,7 @@ function changeText(value: number, valueBefore: number): Html {
   if (valueBefore === 0) return html``
   const percent = Math.round((100 * (value - valueBefore)) / valueBefore)
   const sign = percent < 0 ? '−' : '+'
-  return html` · ${sign}${grouped(Math.abs(percent))} %`
+  return html` · ${sign}${groupThousands(Math.abs(percent))} %`
 }
 
 function uncountedNotice(uncounted: number): Html {
@@ -134,9 +134,9 @@ function figureCells(name: Html, sums: readonly StatisticsSum[], today: string):
   return [
     name,
     moneyText(ofToday.volume),
-    html`${grouped(ofToday.created)}`,
+    html`${groupThousands(ofToday.created)}`,
     moneyText(all.volume),
-    html`${grouped(all.created)}`,
+    html`${groupThousands(all.created)}`,
     successText(all),
     timeText(all, 0.5),
     timeText(all, 0.95),

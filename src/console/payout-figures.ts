@@ -6,7 +6,7 @@ import { payoutAssetCodes } from '../modules/payouts/payout.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { emptyValue } from './components.ts'
-import { formatDuration } from './phrases.ts'
+import { formatDuration, groupThousands } from './phrases.ts'
 
 /** The amounts in 10⁻⁸ units; `durations` are the completed payouts by bucket. */
 export type Figures = {
@@ -54,11 +54,7 @@ export function timeText({ durations }: Figures, share: number): Html {
 
 export function moneyText(amount: bigint): Html {
   const [whole = '', places = ''] = formatAmount(amount).split('.')
-  return html`<span class="money">${grouped(BigInt(whole))}.${places.slice(0, 2)}</span>`
-}
-
-export function grouped(count: number | bigint): string {
-  return count.toLocaleString('en-US')
+  return html`<span class="money">${groupThousands(BigInt(whole))}.${places.slice(0, 2)}</span>`
 }
 
 export function assetsOf(sums: readonly StatisticsSum[]): readonly string[] {

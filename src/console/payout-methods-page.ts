@@ -15,9 +15,9 @@ export const payoutMethodColumns: readonly ListColumn<PayoutMethod>[] = [
   { column: 'Name', cell: ({ accountName, label }) => valueOrEmpty(accountName ?? label) },
   { column: 'Bank or network', cell: ({ bankName, network }) => valueOrEmpty(bankName ?? network) },
   { column: 'Currency', cell: ({ currency }) => html`${currency}` },
-  { column: 'Owner', cell: ownerLink },
+  { column: 'Owner', cell: ownerLink, names: 'customer' },
   { column: 'Created', cell: ({ createdAt }, { now }) => ageElement(createdAt, now) },
-  { column: 'Merchant', cell: merchantLink },
+  { column: 'Merchant', cell: merchantLink, names: 'merchant' },
 ]
 
 export const payoutMethodsPage = listPage({

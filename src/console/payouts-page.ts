@@ -26,8 +26,8 @@ export const payoutColumns: readonly ListColumn<Payout>[] = [
   },
   { column: 'To', cell: ({ recipientName }) => html`${recipientName}` },
   { column: 'Bank', cell: ({ bankName }) => html`${bankName}` },
-  { column: 'For', cell: ownerLink },
-  { column: 'Merchant', cell: merchantLink },
+  { column: 'For', cell: ownerLink, names: 'customer' },
+  { column: 'Merchant', cell: merchantLink, names: 'merchant' },
 ]
 
 const payoutTable = { title: 'Payouts', columns: payoutColumns }

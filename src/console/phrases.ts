@@ -1,7 +1,11 @@
 const hourSeconds = 3_600
 
 export function pluralize(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+  return `${groupThousands(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+export function groupThousands(count: number | bigint): string {
+  return count.toLocaleString('en-US')
 }
 
 export function formatDuration(seconds: number): string {

@@ -14,9 +14,9 @@ export const walletColumns: readonly ListColumn<WalletRow>[] = [
       html`<a href="${urlFor(`/wallets/${id}`)}" title="${id}">${description || id}</a>`,
   },
   { column: numberColumn('Balance'), cell: ({ balance, currency }) => assetAmount(balance, currency) },
-  { column: 'Owner', cell: ownerLink },
+  { column: 'Owner', cell: ownerLink, names: 'customer' },
   { column: 'Created', cell: ({ createdAt }, { now }) => ageElement(createdAt, now) },
-  { column: 'Merchant', cell: merchantLink },
+  { column: 'Merchant', cell: merchantLink, names: 'merchant' },
 ]
 
 export const walletsPage = listPage({

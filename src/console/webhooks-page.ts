@@ -22,7 +22,7 @@ const endpointColumns: readonly ListColumn<UnhealthyEndpoint>[] = [
     cell: ({ failingSince }, { now }) => (failingSince === null ? valueOrEmpty(null) : ageElement(failingSince, now)),
   },
   { column: 'Disabled', cell: ({ disabledReason }) => valueOrEmpty(disabledReason?.replace(/_/g, ' ')) },
-  { column: 'Merchant', cell: merchantLink },
+  { column: 'Merchant', cell: merchantLink, names: 'merchant' },
 ]
 
 export const webhooksPage = listPage({

@@ -81,11 +81,11 @@ async function* readRows(
   let bound = after?.map((value, i) => bindKeyValue(columns, keyColumns[i] as number, value)) ?? null
   let limit = nextBatchSize([])
   for (;;) {
-    const found = (bound === null ? first.all(limit) : next.all(...bound, limit)) as unknown[][]
-    const last = found.at(-1)
+    const batch = (bound === null ? first.all(limit) : next.all(...bound, limit)) as unknown[][]
+    const last = batch.at(-1)
     if (last === undefined) return
     bound = keyColumns.map((column) => last[column])
-    const rows = found.map((row) => row.map((value) => (value === null ? null : String(value))))
+    const rows = batch.map((row) => row.map((value) => (value === null ? null : String(value))))
     limit = nextBatchSize(rows)
     yield rows
   }

@@ -220,13 +220,11 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
 /** Accepts the names of either form in both objects. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
-  const found = addressFields.flatMap((field) => {
-    const name = [olderForm, newerForm]
-      .map(({ members }) => members[field])
-      .find((each) => Object.hasOwn(address, each))
+  const members = addressFields.flatMap((field) => {
+    const name = [olderForm, newerForm].map((form) => form.members[field]).find((each) => Object.hasOwn(address, each))
     return name === undefined ? [] : [[field, address[name]] as const]
   })
-  return Object.fromEntries(found)
+  return Object.fromEntries(members)
 }
 
 function typeErrors(customerType: CustomerType, sent: unknown): FieldError[] {

@@ -18,11 +18,11 @@ export async function compareBalances(
   rows: readonly Pick<SourceWallet, 'id' | 'currency' | 'balance'>[],
 ): Promise<BalanceDifference[]> {
   if (rows.length === 0) return []
-  const found = new Map(
+  const stored = new Map(
     (await walletsByIds(db, { merchantId, ids: rows.map(({ id }) => id) })).map((row) => [row.id, row]),
   )
   return rows.flatMap(({ id, currency, balance }) => {
-    const here = found.get(id)
+    const here = stored.get(id)
     if (here?.currency === currency && here.balance === balance) return []
     return [{ walletId: id, currency, source: balance, here: here?.balance ?? null }]
   })

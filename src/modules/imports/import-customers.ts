@@ -24,9 +24,9 @@ export async function importCustomers(
       }
     },
     existing: ({ existing }, { id }) => {
-      const found = existing.get(id)
-      if (found === undefined) return null
-      const { merchantId: _, sequence: __, ...row } = found
+      const stored = existing.get(id)
+      if (stored === undefined) return null
+      const { merchantId: _, sequence: __, ...row } = stored
       return row
     },
     findProblem: ({ idProblems }, row) => idProblems.get(row.id) ?? futureTimeProblem(context, row),

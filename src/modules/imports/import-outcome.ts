@@ -2,7 +2,7 @@ import type { Reader, Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import { idOwnersByKind } from './repository.ts'
 
-/** What an import made of one object of the source. A `problem` is a sentence about it; then nothing was written. */
+/** The result of importing one object of the source. With a `problem`, which is a sentence, nothing was written. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }

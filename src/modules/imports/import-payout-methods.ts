@@ -35,9 +35,9 @@ export async function importPayoutMethods(
       }
     },
     existing: ({ existing }, { id }) => {
-      const found = existing.get(id)
-      if (found === undefined) return null
-      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, checks: _____, ...row } = found
+      const stored = existing.get(id)
+      if (stored === undefined) return null
+      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, checks: _____, ...row } = stored
       return row
     },
     findProblem: ({ deleted, customers, assets, idProblems }, row) => {

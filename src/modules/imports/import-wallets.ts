@@ -35,9 +35,9 @@ export async function importWallets(
   return importRows(context, rows, options, {
     prepare: (db, rows) => readWhatExists(db, context, rows),
     existing: ({ existing, addressesOf }, { id, addresses }) => {
-      const found = existing.get(id)
-      if (found === undefined) return null
-      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, ...row } = found
+      const stored = existing.get(id)
+      if (stored === undefined) return null
+      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, ...row } = stored
       return addresses === null ? row : { ...row, addresses: (addressesOf.get(id) ?? []).map(toSourceAddress) }
     },
     findProblem: (known, row) =>

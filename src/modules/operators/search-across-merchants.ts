@@ -26,17 +26,17 @@ export async function searchAcrossMerchants(
     const { id } = await findMerchant(service.db, merchant)
     return search(await createMerchantContext(service, id), input)
   }
-  const found: SearchHit[] = []
+  const hitsOfMerchants: SearchHit[] = []
   let hasMore = false
   for await (const merchantIds of iterateMerchantIds(service.db)) {
     for (let start = 0; start < merchantIds.length; start += concurrentMerchants) {
       const searched = merchantIds.slice(start, start + concurrentMerchants)
       const results = await Promise.all(searched.map((id) => search(createContext(service, id), input)))
-      found.push(...results.flatMap(({ hits }) => hits))
+      hitsOfMerchants.push(...results.flatMap(({ hits }) => hits))
       hasMore ||= results.some((result) => result.hasMore)
     }
   }
-  const hits = found.toSorted((one, other) => Number(other.isExact) - Number(one.isExact))
+  const hits = hitsOfMerchants.toSorted((one, other) => Number(other.isExact) - Number(one.isExact))
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 

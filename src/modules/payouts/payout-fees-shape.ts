@@ -22,7 +22,7 @@ const rateNumber = unquotedType<string>(
 )
 
 /** The members of the original provider's answer, in its order; one is in camel case. */
-export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and what arrives.', {
+export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),
   from_currency: member(

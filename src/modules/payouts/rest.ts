@@ -33,7 +33,7 @@ export const payoutEndpoints: RouteGroup = {
     get('/api/payouts/fees', {
       name: 'getPayoutFees',
       title: 'Get the fee of a payout',
-      description: `Returns the price of a payout at present, without a payer: what a payout costs, and what arrives. Nothing is reserved. ${notInContract}`,
+      description: `Returns the price of a payout at present, without a payer: its fee, and the amount that arrives. Nothing is reserved. ${notInContract}`,
       input: PayoutFeesInput,
       operation: getPayoutFees,
       fields: {

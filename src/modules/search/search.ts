@@ -149,10 +149,10 @@ const maxNamesPerCustomer = 3
 
 async function findCustomerIdsByName({ context: { db }, term, params }: Search): Promise<readonly string[]> {
   const limit = params.limit * maxNamesPerCustomer
-  const found = await Promise.all(
+  const rows = await Promise.all(
     nameForms(term).map((from) => customerIdsByName(db, { ...params, limit, from, to: `${from}\u{10ffff}` })),
   )
-  return [...new Set(found.flatMap(idsOf))].slice(0, params.limit)
+  return [...new Set(rows.flatMap(idsOf))].slice(0, params.limit)
 }
 
 /**
@@ -177,30 +177,30 @@ function addressForms(term: string): readonly string[] {
 }
 
 async function findWalletIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
-  const found = await Promise.all(addressForms(term).map((address) => walletIdsByAddress(db, { ...params, address })))
-  return [idOf('wallet'), ...found.flatMap(idsOf)]
+  const rows = await Promise.all(addressForms(term).map((address) => walletIdsByAddress(db, { ...params, address })))
+  return [idOf('wallet'), ...rows.flatMap(idsOf)]
 }
 
 async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
-  const found = await Promise.all([
+  const rows = await Promise.all([
     payoutMethodIdsByAccountNumber(db, { ...params, accountNumber: term }),
     payoutMethodIdsByIban(db, { ...params, iban: term }),
     ...addressForms(term).map((walletAddress) => payoutMethodIdsByAddress(db, { ...params, walletAddress })),
   ])
-  return [idOf('payoutMethod'), ...found.flatMap(idsOf)]
+  return [idOf('payoutMethod'), ...rows.flatMap(idsOf)]
 }
 
 /** The wallets that a transaction on a chain paid, and the references of those of its deposits that are credited. */
 async function findTransactions({ context: { db }, term, params }: Search) {
-  const found = await Promise.all(
+  const rows = await Promise.all(
     networks.map((network) => {
       const txHash = parseTransactionHash(network, term)
       return txHash === null ? [] : depositsOfTransaction(db, { ...params, network, txHash })
     }),
   )
   return {
-    walletIds: found.flat().flatMap(({ walletId, depositReference }) => (depositReference === null ? [walletId] : [])),
-    references: found.flat().flatMap(({ depositReference }) => depositReference ?? []),
+    walletIds: rows.flat().flatMap(({ walletId, depositReference }) => (depositReference === null ? [walletId] : [])),
+    references: rows.flat().flatMap(({ depositReference }) => depositReference ?? []),
   }
 }
 
@@ -222,10 +222,10 @@ function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
 
 /** Reads the rows in the order of their ids, each once. */
 async function readRows<Row extends { readonly id: string }>(
-  found: Ids,
+  candidates: Ids,
   read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],
 ): Promise<readonly Row[]> {
-  const ids = [...new Set(found.filter((id) => id != null))]
+  const ids = [...new Set(candidates.filter((id) => id != null))]
   if (ids.length === 0) return []
   const rows = new Map((await read(ids)).map((row) => [row.id, row]))
   return ids.flatMap((id) => rows.get(id) ?? [])

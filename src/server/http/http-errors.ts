@@ -55,7 +55,7 @@ export function forwardExpectations(server: Server): void {
 
 /**
  * Lets the sender of a body that is too large send it to its end, which Node discards within the request timeout.
- * Fastify closes the connection at once: a proxy that still sends would see it reset, and answer 502 (RFC 9112, 9.6).
+ * Fastify closes the connection immediately: a proxy that still sends would see it reset, and answer 502 (RFC 9112, 9.6).
  */
 export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')

@@ -192,6 +192,9 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     expect(newestFirst).toHaveLength(all.data.length)
     const deposit = await app.rest('GET', '/api/customers/transactions/by_ref_id/bank%201')
     expect(deposit.body.data).toMatchObject([{ transaction_type: 'DEPOSIT', status: 'REVERSED' }])
+    // PostgreSQL rejects a query with a NUL character.
+    for (const absent of ['bank%00', 'bank%2099'])
+      expect((await app.rest('GET', `/api/customers/transactions/by_ref_id/${absent}`)).status).toBe(404)
     const { body: none } = await app.rest('GET', `${path}?transaction_id=AAAAAAAAAA&search=B`)
     expect(none.pagination.total).toBe(0)
   })

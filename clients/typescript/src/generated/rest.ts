@@ -347,7 +347,7 @@ export type Payout = {
   readonly provider_transfer_type: 'LOCAL'
 }
 
-/** The fee of a payout and what arrives. */
+/** The fee of a payout and the amount that arrives. */
 export type PayoutFees = {
   /** The requested amount. */
   readonly amount: string

@@ -17,7 +17,7 @@ type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
 /**
  * Creates a directory that asks the rails, those of banks before the simulated one. The first rail that can answer
- * does. If a rail fails, the next is asked.
+ * does. If a rail fails, the next one follows.
  */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
