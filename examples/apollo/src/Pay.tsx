@@ -1,5 +1,5 @@
 import { useApolloClient, useFragment } from '@apollo/client/react'
-import { createUnanswered } from '@payout-gateway/client'
+import { createPendingRequests } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { putFirst } from './client'
 import { createPayout, payoutQuote, payoutRow } from './documents'
@@ -24,7 +24,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   const client = useApolloClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
   // Payouts without a response survive a reload, and are sent again with the same idempotency key.
-  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
+  const pending = createPendingRequests<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -44,13 +44,13 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    unanswered.keep(input)
+    pending.add(input)
     setStep({ is: 'sent', input })
     try {
       const { data } = await client.mutate({ mutation: createPayout, variables: { input } })
       const answer = data?.createPayout
       if (!answer) throw new Error('No answer')
-      unanswered.forget(input)
+      pending.remove(input)
       if (answer.__typename === 'CreatePayoutPayload') putFirst(client.cache, answer.payout)
       setStep({ is: 'answered', answer })
     } catch {
@@ -60,7 +60,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered.all()) void pay(input)
+    for (const input of pending.list()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

@@ -1,4 +1,4 @@
-import { createUnanswered } from '@payout-gateway/client'
+import { createPendingRequests } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { commitMutation, fetchQuery, graphql, useFragment, useRelayEnvironment } from 'react-relay'
 import type { Environment } from 'relay-runtime'
@@ -66,7 +66,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   const environment = useRelayEnvironment()
   const [step, setStep] = useState<Step>({ is: 'open' })
   // Payouts without a response survive a reload, and are sent again with the same idempotency key.
-  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
+  const pending = createPendingRequests<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -82,11 +82,11 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    unanswered.keep(input)
+    pending.add(input)
     setStep({ is: 'sent', input })
     try {
       const answer = await send(environment, input)
-      unanswered.forget(input)
+      pending.remove(input)
       setStep({ is: 'answered', answer })
     } catch {
       // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
@@ -95,7 +95,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered.all()) void pay(input)
+    for (const input of pending.list()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

@@ -9,12 +9,12 @@ import { lineOf, type Order, service } from './client.ts'
 type Sent = { readonly key: string; readonly order: Order }
 
 /** The order without a response, written before it is sent. */
-const file = 'unanswered.json'
-const unanswered: Sent | null = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null
+const file = 'pending.json'
+const pending: Sent | null = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null
 const [amount, account_number = '9999999900', recipient_name = 'Ngozi Obi'] = process.argv.slice(2)
 
-if (unanswered && amount) exit(2, `Another payout has no response yet. Run it without an order first.`)
-else if (unanswered) await send(unanswered)
+if (pending && amount) exit(2, `Another payout has no response yet. Run it without an order first.`)
+else if (pending) await send(pending)
 else if (amount) await send(keep({ key: randomUUID(), order: orderOf(amount) }))
 else exit(0, 'Everything is answered.')
 

@@ -1,4 +1,4 @@
-import { createUnanswered } from '@payout-gateway/client'
+import { createPendingRequests } from '@payout-gateway/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useClient, useQuery } from 'urql'
 import { createPayout, onePayout, payoutQuote } from './documents'
@@ -23,7 +23,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   const client = useClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
   // Payouts without a response survive a reload, and are sent again with the same idempotency key.
-  const unanswered = createUnanswered<CreatePayoutInput>(localStorage, customerId)
+  const pending = createPendingRequests<CreatePayoutInput>(localStorage, customerId)
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
@@ -41,13 +41,13 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   async function pay(input: CreatePayoutInput) {
-    unanswered.keep(input)
+    pending.add(input)
     setStep({ is: 'sent', input })
     try {
       const { data } = await client.mutation(createPayout, { input }).toPromise()
       const answer = data?.createPayout
       if (!answer) throw new Error('No answer')
-      unanswered.forget(input)
+      pending.remove(input)
       setStep({ is: 'answered', answer })
     } catch {
       // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
@@ -56,7 +56,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   }
 
   const payAgain = useEffectEvent(() => {
-    for (const input of unanswered.all()) void pay(input)
+    for (const input of pending.list()) void pay(input)
   })
   useEffect(() => payAgain(), [])
 

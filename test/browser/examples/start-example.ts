@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { copyClient } from '../../clients/support/pack-client.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const generatedFiles = /\/(node_modules|dist|gql|__generated__|state\.json|unanswered\.json)$/
+const generatedFiles = /\/(node_modules|dist|gql|__generated__|state\.json|pending\.json)$/
 
 /** A running example, started from nothing but its own files, the client and the schema. */
 export type Example = {

@@ -1,17 +1,17 @@
 /** A request that was sent and has no response yet. */
-type Sent = { readonly idempotencyKey: string }
+type PendingRequest = { readonly idempotencyKey: string }
 
 /** The part of `localStorage` that is used. */
 type Store = Pick<Storage, 'setItem' | 'removeItem' | 'getItem' | 'key' | 'length'>
 
 /** Requests without a response, in a store that survives a reload, a crash and a closed tab. */
-export type Unanswered<Input extends Sent> = {
+export type PendingRequests<Input extends PendingRequest> = {
   /** Stores a request before it is sent. */
-  readonly keep: (input: Input) => void
+  readonly add: (input: Input) => void
   /** Removes a request after its response, a success or a rejection. */
-  readonly forget: (input: Sent) => void
-  /** The stored requests: send each again with its own key, and it is done once. */
-  readonly all: () => Input[]
+  readonly remove: (input: PendingRequest) => void
+  /** Lists the stored requests: send each again with its own key, and it is done once. */
+  readonly list: () => Input[]
 }
 
 /**
@@ -19,12 +19,15 @@ export type Unanswered<Input extends Sent> = {
  *
  * @param owner the user or customer that sends them: another one of the same browser does not see them
  */
-export function createUnanswered<Input extends Sent>(store: Store, owner: string): Unanswered<Input> {
-  const prefix = `unanswered:${owner}:`
+export function createPendingRequests<Input extends PendingRequest>(
+  store: Store,
+  owner: string,
+): PendingRequests<Input> {
+  const prefix = `pending-request:${owner}:`
   return {
-    keep: (input) => store.setItem(prefix + input.idempotencyKey, JSON.stringify(input)),
-    forget: ({ idempotencyKey }) => store.removeItem(prefix + idempotencyKey),
-    all: () =>
+    add: (input) => store.setItem(prefix + input.idempotencyKey, JSON.stringify(input)),
+    remove: ({ idempotencyKey }) => store.removeItem(prefix + idempotencyKey),
+    list: () =>
       Array.from({ length: store.length }, (_, index) => store.key(index) ?? '')
         .filter((name) => name.startsWith(prefix))
         .map((name) => JSON.parse(store.getItem(name) ?? 'null')),
