@@ -10,7 +10,7 @@ import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { PayoutMethodType } from './payout-method.ts'
-import { bankCountries, bankCountryOf } from './payout-method.ts'
+import { assetTypeOfMethod, bankCountries, bankCountryOf, payoutMethodTypes } from './payout-method.ts'
 import type { FieldText } from './payout-method-fields.ts'
 import { bankExamples, bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 
@@ -55,9 +55,19 @@ export async function getPayoutMethodRequirements(
     ...assetCodeErrors(assets, { field: 'currency', code: input.currency }),
     ...countryErrors(asset, input.country),
   ])
-  if (asset?.networks) return { currency, country: null, type: 'WALLET', fields: walletFields(asset.networks) }
-  return { currency, country: bankCountryOf(currency), type: 'BANK', fields: bankFields(currency) }
+  const [type = 'BANK'] = payoutMethodTypes.filter((each) => assetTypeOfMethod[each] === asset?.assetType)
+  return {
+    currency,
+    country: bankCountryOf(currency),
+    type,
+    fields: fieldsByType[type](currency, asset?.networks ?? []),
+  }
 }
+
+const fieldsByType: Record<
+  PayoutMethodType,
+  (currency: string, networks: readonly AssetNetwork[]) => FieldRequirement[]
+> = { BANK: bankFields, WALLET: (_, networks) => walletFields(networks) }
 
 function countryErrors(asset: AssetCode | undefined, country: unknown): FieldError[] {
   const expected = asset && bankCountryOf(asset.code)

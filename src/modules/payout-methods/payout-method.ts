@@ -1,5 +1,6 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
+import type { AssetType } from '../asset-codes/asset-code.ts'
 import type { Network } from '../networks/network.ts'
 
 export const payoutMethodTypes = defineEnum({
@@ -7,6 +8,8 @@ export const payoutMethodTypes = defineEnum({
   WALLET: 'A crypto address.',
 })
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
+
+export const assetTypeOfMethod: Record<PayoutMethodType, AssetType> = { BANK: 'FIAT', WALLET: 'STABLECOIN' }
 
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 

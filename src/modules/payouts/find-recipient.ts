@@ -4,11 +4,13 @@ import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
 import { checkBankDetails } from '../payout-methods/checks/check-bank-details.ts'
-import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
+import type { BankPayoutMethod, PayoutMethodType } from '../payout-methods/payout-method.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { payoutMethodById } from '../payout-methods/repository.ts'
 import { corridorTo, recipientCurrencies } from './payout.ts'
 import type { PayoutRequest } from './payout-input.ts'
+
+const unpaidTypes: Record<Exclude<PayoutMethodType, 'BANK'>, string> = { WALLET: 'a crypto address' }
 
 export type Destination = { readonly recipientCurrency: string; readonly recipientCountry: string }
 
@@ -43,7 +45,7 @@ async function findMethodRecipient(
   const method = row && toPayoutMethod(row)
   if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
   if (method.type !== 'BANK') {
-    const message = 'is a crypto address, but only bank accounts are paid'
+    const message = `is ${unpaidTypes[method.type]}, but only bank accounts are paid`
     throw invalidInput([{ field: 'payoutMethodId', code: 'INVALID_PARAMETER', message }])
   }
   return recipientOf(method)
