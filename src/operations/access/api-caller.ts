@@ -20,12 +20,10 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE with the name of the scope */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE if the caller may not run the operation */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },
@@ -45,7 +43,6 @@ export function requireAllowed(
   requireScope(caller, scope)
 }
 
-/** Returns a database handle that rejects reads but allows writes. */
 export function denyReads(db: Database, caller: Caller): Database {
   const reject = (): never => {
     throw insufficientScope(caller, 'read')
