@@ -25,10 +25,9 @@ export function stubDatabase(db: Database, count: number): Database {
   }
 }
 
-/** More queries than any allowed GraphQL document needs. */
 const maxStubQueries = 200
 
-/** The id of a stub row, which no stored row has. */
+/** No stored row has it. */
 export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }

@@ -12,7 +12,7 @@ import { findOwnRelation } from './restore-postgres.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
-/** Held by the session of a running copy: an arbitrary number, the same in every version. */
+/** An arbitrary number, the same in every version. */
 const copyLockKey = 7_230_417_057
 
 /** The fence waits for running transactions, and others wait for it, so it gives up early and retries. */
@@ -28,11 +28,7 @@ const sqlTypes: Readonly<Record<ColumnKind, string>> = {
   json: 'json',
 }
 
-/**
- * Connects to a migrated PostgreSQL database as a side of a copy.
- *
- * @throws Error when another process copies to or from it
- */
+/** @throws Error when another process copies to or from the database */
 export async function postgresCopySide(url: string): Promise<CopySide> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
@@ -113,7 +109,7 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
   }
 }
 
-/** @throws Error when the database has tables, and they are not those of this service */
+/** @throws Error when the database has tables of another program */
 export async function requireNewOrOwnPostgres(url: string): Promise<void> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
@@ -157,7 +153,7 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** Reads with a cursor, so that the server sorts at most once. */
+/** The server sorts at most once. */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,
@@ -200,10 +196,10 @@ async function fetchRows(client: pg.Client, columns: readonly CopiedColumn[], li
   return rows
 }
 
-/** Leaves every value in PostgreSQL's text format. */
+/** Values stay in PostgreSQL's text format. */
 const rawTypes = { getTypeParser: () => (text: string) => text } as unknown as NonNullable<QueryArrayConfig['types']>
 
-/** Like `isoTime`, but keeps digits beyond milliseconds, so that a comparison finds them. */
+/** Keeps digits beyond milliseconds, so that a comparison finds them. */
 function exactTime(text: string): string {
   const [, beyond = ''] = /\.\d{3}(\d+)\+00/.exec(text) ?? []
   return beyond === '' ? isoTime(text) : isoTime(text).replace('Z', `${beyond}Z`)

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** The session setting of the one process that writes to a fenced database. */
+/** Of the one process that writes to a fenced database. */
 const exemptSetting = 'app.copying'
 
-/** The name of the function and of its triggers, which the schema check ignores. */
+/** The schema check ignores this function and its triggers. */
 export const fenceName = 'copy_fence'
 
 const functionSql = `create or replace function ${fenceName}() returns trigger language plpgsql as $fence$
@@ -36,7 +36,6 @@ export async function unfenceTables(client: pg.Client, tables: readonly string[]
   await client.query(`drop function if exists ${fenceName}()`)
 }
 
-/** Exempts the session of this client from every fence. */
 export async function exemptFromFence(client: pg.Client): Promise<void> {
   await client.query(`select set_config('${exemptSetting}', 'on', false)`)
 }

@@ -44,10 +44,7 @@ export function prepareDatabaseFile(
 
 type FileContents = 'nothing' | 'ours' | 'foreign'
 
-/**
- * Identifies the program that owns a database file. Opens the file for writing only to roll back a transaction after a
- * crash.
- */
+/** Opens the file for writing only to roll back a transaction after a crash. */
 export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
     return readContents(path, migrations, { readonly: true })
@@ -65,7 +62,7 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
       .pluck()
       .get(...values) !== undefined
   try {
-    // Ignores SQLite's own tables.
+    // Except SQLite's own tables.
     if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
     const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
     const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
@@ -82,14 +79,13 @@ const fileDescriptions = {
 } as const
 type FileSuffix = keyof typeof fileDescriptions
 
-/** Whether the path of an open file still refers to that file. */
+/** Whether the path of an open file still refers to it. */
 type FileStatus = 'same' | 'removed' | 'replaced'
 
 /** `isWalEmpty` is true if a new, empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
 export type FileWatch = {
-  /** @throws DomainError UNAVAILABLE if any of the files has changed */
   readonly requireUnchanged: () => void
   /**
    * Like `requireUnchanged`, but checks at most every 100 ms, for reads: no other process of this service can start and
