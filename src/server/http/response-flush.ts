@@ -2,11 +2,10 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
 export type ResponseFlush = {
-  /** Queues a response. `send` must not throw. */
+  /** `send` must not throw. */
   readonly schedule: (send: () => void) => void
-  /** Sends all queued responses. Called before long synchronous work. */
+  /** Called before long synchronous work. */
   readonly flush: () => void
-  /** Sends all queued responses if the oldest has waited longer than `overdueMs`. */
   readonly flushOverdue: () => void
 }
 
@@ -17,7 +16,7 @@ const overdueMs = 2
  *
  * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
  * A wake-up for each would cost this process up to half the time of a small response. Responses to writes are not
- * queued, because a batch commits them together.
+ * queued: a batch commits them together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
