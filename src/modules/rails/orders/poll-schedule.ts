@@ -6,7 +6,7 @@ import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Delays between polls. The last one repeats. */
+/** The backoff between polls. The last delay repeats. */
 const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
 export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
@@ -14,7 +14,7 @@ export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: num
   return dueTimeAfter(delay, wallClock())
 }
 
-/** The maximum delay for each range of `asked`. */
+/** By range of `asked`. */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number
@@ -25,7 +25,7 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Makes scheduled polls of orders due immediately. */
+/** Due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

@@ -32,7 +32,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   }
 }
 
-/** The system's resolver, which reads `/etc/hosts` too. */
+/** Reads `/etc/hosts` too. */
 export const systemLookup: LookupFunction = lookup
 
 type LookupCompletion = {
@@ -41,7 +41,7 @@ type LookupCompletion = {
   readonly error: NodeJS.ErrnoException | null
 }
 
-/** Passes all addresses to `done`, or the first, as the caller requested. */
+/** Passes all addresses or the first, as the caller requested. */
 export function completeLookup(
   addresses: readonly ResolvedAddress[],
   { options, done, error }: LookupCompletion,

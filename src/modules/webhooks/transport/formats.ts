@@ -27,7 +27,7 @@ const providerEventTypes: readonly string[] = [
  */
 export const cancelledPayoutType = 'payout.cancelled'
 
-/** Returns the event types of a format; `null` if the format has all of them. */
+/** `null` if the format has all types. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

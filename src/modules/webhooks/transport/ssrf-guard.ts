@@ -18,7 +18,7 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** The limit per agent, for all hosts together. */
+/** Per agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
@@ -47,7 +47,7 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** Returns the checked lookup for a connection; `null` if its host is a rejected address. */
+/** `null` if the host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
   { allowlist, lookUp }: SsrfGuard,
@@ -59,7 +59,7 @@ function createConnectionLookup(
   return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
-/** Creates a lookup that fails if any address of the host is rejected, because the socket can try any of them. */
+/** Fails if any address is rejected, because the socket can try any of them. */
 function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
     lookUp(hostname, options, (error, result, family) => {
