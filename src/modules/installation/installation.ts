@@ -29,7 +29,7 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** Returns the mode of the database; `null` before the first start. */
+/** `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

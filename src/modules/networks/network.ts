@@ -1,5 +1,5 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
-/** The networks, spelled as in the contract (ruling 25). */
+/** Spelled as in the contract (ruling 25). */
 export const networks = defineEnum({
   erc20: 'Ethereum (ERC-20 tokens).',
   polygon: 'Polygon. Its addresses are those of Ethereum.',
@@ -62,7 +62,7 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The documented spellings: as in requests, as in asset codes, and in capitals. Any other case is accepted too. */
+/** As in requests, as in asset codes, and in capitals. Any other case is accepted too. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),

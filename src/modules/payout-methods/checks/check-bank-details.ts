@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** The identifiers of a bank account (contract 4.4, where the nullable ones are optional). */
+/** Contract 4.4, where the nullable ones are optional. */
 export type BankDetails = {
   currency: string
   accountNumber: string
@@ -13,11 +13,7 @@ export type BankDetails = {
   iban: string | null
 }
 
-/**
- * Checks the identifiers of a bank account, in the order of the contract's fields (ruling 23).
- *
- * Checks the account number for NGN only, because no single rule covers another currency of the contract.
- */
+/** Checks the account number for NGN only, because no single rule covers another currency of the contract. */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
   const checks = [
@@ -74,7 +70,7 @@ function nubanCheckDigitError(digits: string): string | null {
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** Checks the format of a UK sort code, which has no check digit. */
+/** There is no check digit. */
 function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
   const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
@@ -82,8 +78,8 @@ function checkSortCode(sortCode: string): IdentifierCheck {
 }
 
 /**
- * Checks the format and country of a BIC (ISO 9362), which has no check digit. ibantools rejects digits in the first
- * four characters, which ISO 9362 has allowed since 2014.
+ * A BIC (ISO 9362) has no check digit. ibantools rejects digits in the first four characters, which ISO 9362 has
+ * allowed since 2014.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
