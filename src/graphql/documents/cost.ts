@@ -26,7 +26,7 @@ const fieldPrices = {
   search: 100,
   /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
-  /** Maintained, or from an index. */
+  /** A maintained count, or one from an index. */
   totalCount: 50,
   /** A count of up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,

@@ -124,7 +124,7 @@ export function documentErrors(schema: GraphQLSchema, text: string): readonly st
   })
 }
 
-/** Empty lists, and 0 for sizes. */
+/** Chooses empty lists, and 0 for sizes. */
 function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     variableDefinitions.map(({ variable, type }) => {
