@@ -55,7 +55,7 @@ export type EffectiveVariable = {
   readonly source: 'default' | '.env' | 'environment'
 }
 
-/** Without secrets. */
+/** Masks secrets. */
 export function effectiveVariables(
   { corsOrigins }: Pick<Config, 'corsOrigins'>,
   { variables, namesFromFile }: ProcessEnvironment,

@@ -12,7 +12,7 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** Unless the interval is shorter. */
+/** The interval applies if it is shorter. */
 const retryDelayMs = 5 * 60_000
 
 /** Unless the interval is longer. Without a limit, a hanging network disk would silently stop all backups. */

@@ -126,12 +126,11 @@ type ServerStartOptions = {
   readonly hasDemo: boolean
   readonly hasBackgroundWork: boolean
   readonly sharing?: SharedRateLimit
-  /** Before the first response. */
+  /** Called before the first response. */
   readonly onListening?: () => void
   readonly onDrained?: () => void
 }
 
-/** Until SIGTERM. */
 async function startServing(
   started: ProcessResources,
   { service, measuring, hasDemo, hasBackgroundWork, sharing, onListening = () => {}, onDrained }: ServerStartOptions,

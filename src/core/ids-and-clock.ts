@@ -114,7 +114,7 @@ export function createUuidV7Generator(): IdGenerator {
   }
 }
 
-/** By counter: the version digit, then the counter. */
+/** For each counter: the version digit, then the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
 const variantDigits = ['8', '9', 'a', 'b']

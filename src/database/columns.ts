@@ -51,7 +51,6 @@ export type TableTypes<Tables extends Record<string, TableColumns>> = {
 
 export type SelectableRow<Table extends TableColumns> = { readonly [C in keyof Table]: ColumnValue<Table[C]> }
 
-/** `null` for absent values. */
 export type InsertableRow<Table extends TableColumns> = {
   readonly [C in keyof Table as Table[C] extends Column<unknown, true> ? never : C]: ColumnValue<Table[C]>
 }

@@ -22,7 +22,6 @@ export type StatementVerb = (typeof verbs)[number]
 type MerchantWideAccess = { readonly verbs: readonly StatementVerb[]; readonly reason: string }
 
 export type CustomerTable = {
-  /** In reads and transactions. */
   readonly rows: OwnedRows | ChildRows | { readonly part: CustomerRowsQuery } | 'none'
   readonly merchantWide?: MerchantWideAccess
 }

@@ -126,7 +126,7 @@ export async function readHighWaterMark(
 /** `unchecked` is the reason why a part was not checked. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/** Since opening. */
+/** Counts since opening. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }

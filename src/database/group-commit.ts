@@ -112,7 +112,7 @@ export type DeferredWrites = DeferredValues & {
   readonly begin: () => void
   readonly undo: () => void
   readonly isEmpty: () => boolean
-  /** Before COMMIT. */
+  /** Called before COMMIT. */
   readonly store: (tx: Tx) => Promise<void>
 }
 

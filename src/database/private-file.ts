@@ -20,7 +20,7 @@ export function fsyncPath(path: string): void {
 
 export type PartialFile = {
   readonly path: string
-  /** Syncs, and renames atomically. */
+  /** Syncs the file, then gives it its final name atomically. */
   readonly publish: () => void
   readonly remove: () => void
 }

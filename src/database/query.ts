@@ -148,7 +148,7 @@ export function statementOne<P extends object, Result>(
   return queryOne(build)
 }
 
-/** With a value for every column. */
+/** Requires a value for every column. */
 export function insertRow<Table extends TableName>(
   table: Table,
 ): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
@@ -180,7 +180,7 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** For operators. */
+/** Operators know rows by id alone. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely's types require a single table.
   const one = table as 'customers'

@@ -480,7 +480,7 @@ export const tables = {
   },
 } as const
 
-/** For operators and the audit. */
+/** Operators and the audit read them. */
 export const views = {
   entries: {
     merchantId: uuid(),

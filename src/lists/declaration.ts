@@ -21,9 +21,9 @@ export type ListDeclaration<
   Listed extends string,
 > = RowSource<Table, Joined, Row, Name> &
   MaintainedTotals<NoInfer<Name>> & {
-    /** In cursors and maintained counts. */
+    /** The name in cursors and maintained counts. */
     readonly name: string
-    /** In messages, capitalized. */
+    /** The name of a row in messages, capitalized. */
     readonly noun: string
     readonly filters: Fields
     /**

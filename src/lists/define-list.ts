@@ -74,7 +74,7 @@ export function defineList<
     /** The caller computed `knownSpan` from the request's times. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
-    /** Of the whole list, or of each parent's list. */
+    /** Parses a slice of the whole list, or of each parent's. */
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
     /** By parent id. @throws DomainError INVALID_INPUT */
@@ -121,7 +121,7 @@ export function defineList<
       if (!row) throw notFound(declaration.noun)
       return row as Row
     },
-    /** In any order. */
+    /** Returns rows in any order. */
     find: (({ db, merchantId }: ListContext, ids: readonly string[], columns?: Projection) => {
       const [id] = ids
       // `id = ?` is cheaper than `id in (…)` with one element.

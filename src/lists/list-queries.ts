@@ -73,9 +73,9 @@ export type ListQueries = {
     params: ConditionParams & { readonly fromSequence: number },
   ) => MaybePromise<SequenceMark | null>
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
-  /** In any order. */
+  /** Returns rows in any order. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** By the condition on the parent. */
+  /** Keyed by the condition on the parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
@@ -201,7 +201,7 @@ function buildQueryParts({
 function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, parts: ListQueryParts) {
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
-  /** Unordered if index ranges are merged. */
+  /** Rows are unordered if index ranges are merged. */
   const inRange = (rows: UntypedRows, p: ListQueryParams, has: HasFilter) => {
     const range = filtered(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
     return rangesOf(has)

@@ -158,7 +158,7 @@ function buildSlice<Item>(
   }
 }
 
-/** Newest first. */
+/** `items` are newest first. */
 export function createInMemoryList<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
   const sequences = new Map(items.map((item, index) => [item, items.length - index]))
   const sequenceOf = (item: Item) => sequences.get(item) ?? 0

@@ -17,14 +17,13 @@ export type MaintainedTotals<Name extends string> = {
   readonly numberedBy?: NumberedList
   /** A scope counts all rows or each parent's rows, in total and by the values of one condition. */
   readonly countedScopes?: readonly CountedScope<Name>[]
-  /** Stored in the parents' rows. */
+  /** Totals that are stored in the parents' rows. */
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
 
 type CountedScope<Name extends string> = {
   /** `label` is that of the parent's id in list names. */
   readonly parent: { readonly condition: Name; readonly label: string } | null
-  /** In list names. */
   readonly conditionLabels: { readonly [Each in Name]?: string }
 }
 

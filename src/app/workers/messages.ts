@@ -23,7 +23,7 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** While the supervisor is stuck. */
+/** Limits the wait while the supervisor is stuck. */
 const exchangeTimeoutMs = 1_000
 
 /** Each process detects itself that the supervisor has ended. */

@@ -16,7 +16,7 @@ const reconnectTimeoutMs = 5_000
 const overdueCheckIntervalMs = 250
 const pingTimeoutMs = 1_000
 
-/** In the input of any operation. */
+/** No operation's input is nested deeper. */
 const maxInputNesting = 3
 
 type PendingCall = {

@@ -23,7 +23,7 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** Per cent has two decimal places. */
+/** Returns per cent with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'

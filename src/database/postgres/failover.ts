@@ -4,7 +4,7 @@ import type { ServerTarget } from './connection-url.ts'
 
 /** A statement that takes longer triggers a search for the primary. */
 const probeIntervalMs = 2_000
-/** Of one server. */
+/** For each server. */
 const probeTimeoutMs = 3_000
 
 export type PrimaryServer = {

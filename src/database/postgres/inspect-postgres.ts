@@ -151,7 +151,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** Of a pooled session. */
+/** Sessions of the pool may differ from the server's setting. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

@@ -14,7 +14,7 @@ const reconnectDelayMs = 1_000
 
 export type Notifications = {
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** To all processes, including this one. */
+  /** Notifies all processes, including this one. */
   readonly notify: (table: TableName) => void
   readonly close: () => Promise<void>
 }

@@ -19,7 +19,7 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** While nothing fails. */
+/** Applies while nothing fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
@@ -98,7 +98,7 @@ const selectFence = query(
       from migrations limit 1` as never,
 )
 
-/** On a separate connection. */
+/** Uses a separate connection. */
 async function prepareDatabase(
   { primary, servers }: PrimaryAndServers,
   migrations: readonly Migration[],

@@ -21,7 +21,7 @@ export type StepResult = {
 
 export type StatementPipeline = Submittable & {
   readonly results: Promise<readonly StepResult[]>
-  /** Even if a later step failed. */
+  /** Known even if a later step failed. */
   readonly preparedNames: () => readonly string[]
 }
 

@@ -13,7 +13,6 @@ import { createProjectionDecoder, createRowDecoder, encodeParameter } from './va
 
 export type BoundQuery = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
-/** The engine itself sends them. */
 export type ControlStatement =
   | 'begin'
   | 'lockTimeout'
@@ -23,7 +22,7 @@ export type ControlStatement =
   | 'commit'
   | 'rollback'
 
-/** In order, in one round trip. */
+/** Runs them in order, in one round trip. */
 export type SendStatements = (
   items: readonly (BoundQuery | ControlStatement)[],
   options?: { readonly mayTakeLong?: boolean },

@@ -153,7 +153,7 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** The server sorts at most once. */
+/** A cursor, so that the server sorts at most once. */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,

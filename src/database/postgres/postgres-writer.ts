@@ -305,7 +305,7 @@ async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Pr
 }
 
 type BatchRunner = {
-  /** In order. */
+  /** Returns the outcomes in the order of the writes. */
   readonly run: (tx: Tx, deferred: DeferredWrites) => Promise<readonly Outcome[]>
   readonly rerun: (write: MerchantWrite) => void | Promise<void>
 }

@@ -65,7 +65,7 @@ async function requireDumpFile(backup: string): Promise<void> {
   }
 }
 
-/** Neither PostgreSQL's nor an extension's. */
+/** Omits relations of PostgreSQL and of extensions. */
 const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
@@ -75,7 +75,7 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Neither PostgreSQL's nor an extension's. */
+/** Omits relations of PostgreSQL and of extensions. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null

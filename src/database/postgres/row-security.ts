@@ -23,7 +23,6 @@ function customerPolicySql(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
-/** `customerPolicy` is a condition. */
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
@@ -70,7 +69,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** As a superuser or with BYPASSRLS. */
+/** True for a superuser, and with BYPASSRLS. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,

@@ -50,7 +50,7 @@ function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCo
   }
 }
 
-/** Of append-only tables. */
+/** Counts the rows of append-only tables. */
 type RowCounts = readonly number[]
 
 function countRows(raw: Sqlite.Database): RowCounts {

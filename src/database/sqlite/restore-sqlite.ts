@@ -170,7 +170,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Those of running processes stay. */
+/** Keeps the copies of running processes. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {

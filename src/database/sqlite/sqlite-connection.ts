@@ -31,7 +31,7 @@ type PreparedStatement = {
   readonly statement: Sqlite.Statement
   readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  /** In place. */
+  /** Decodes in place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changedTable: ChangedTable | null
 }

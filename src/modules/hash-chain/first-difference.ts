@@ -33,7 +33,7 @@ type SealComparison = {
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** In the order of `rowSlots`. */
+/** Compares rows in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints

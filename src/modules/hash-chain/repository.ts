@@ -111,7 +111,7 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** With their latest seals, if any. */
+/** Includes the latest seals, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>

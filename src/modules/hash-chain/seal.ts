@@ -20,7 +20,7 @@ export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 /** Bounds how long reading and hashing block the event loop (about 2 ms). */
 export const maxEventsPerSeal = 250
 
-/** In base64 characters. */
+/** The length of a print in base64 characters. */
 const printLength = 8
 
 export function createSeal(

@@ -93,7 +93,7 @@ async function verifyMerchant(
   return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** By number. */
+/** Returns events by number. */
 async function readHistory(
   db: Reader,
   { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },

@@ -30,12 +30,12 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly id?: string
 }
 
-/** The only kind that changes no wallet. */
+/** Changes no wallet. */
 type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
-/** The wallet's entry of a transfer. `createdAt` is also the time of the transfer. */
+/** `createdAt` is also the time of the transfer. */
 export type WalletEntry = {
   readonly walletId: string
   readonly position: StatementPosition
@@ -63,11 +63,7 @@ export async function postTransfer(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/**
- * Moves a deposit back out of its wallet.
- *
- * @returns `null` if the balance does not cover it; then nothing has changed
- */
+/** @returns `null` if the balance does not cover it; then nothing has changed */
 export async function postDepositReversal(
   tx: Tx,
   context: Context,
@@ -107,7 +103,7 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
-/** Returned money had left the wallet before, so only new money can exceed the limit. */
+/** Returned money had left the wallet before. */
 const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
   opening: true,
   deposit: true,
@@ -147,9 +143,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Inserts a transfer without changing a balance.
- *
- * For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use `postTransfer`.
+ * Changes no balance. For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use
+ * `postTransfer`.
  *
  * @returns the transfer's id
  */

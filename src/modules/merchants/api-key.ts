@@ -14,7 +14,7 @@ export function newApiKey(mode: Mode): ApiKey {
   return { mode, id: randomBytes(8).toString('hex'), secret: randomBytes(24).toString('hex') }
 }
 
-/** `prefix_mode_id_secret_checksum`. */
+/** Returns `prefix_mode_id_secret_checksum`. */
 export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
@@ -32,7 +32,7 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }

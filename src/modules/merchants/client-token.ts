@@ -12,7 +12,7 @@ export const maxTokenSeconds = 24 * 3_600
 /** Fixed, so that a token's header can't choose the algorithm. */
 const algorithm = 'HS256'
 
-/** In seconds since 1970. */
+/** Times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
   /** `null` for the merchant itself. */
@@ -43,7 +43,7 @@ export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** Unverified; `null` if there is none. */
+/** The id is unverified; `null` if there is none. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)

@@ -31,7 +31,7 @@ export async function listMerchants(
   return { items, next: merchants.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Takes a millisecond or two. */
+/** A query over this many merchants takes a millisecond or two. */
 const batchSize = 500
 
 /** Yields to the event loop between batches. */

@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** So that keys can be rotated. */
+/** Two, so that keys can be rotated. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100

@@ -85,7 +85,7 @@ type CountOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** In batches. */
+/** Counts in batches. */
 export async function countHistory(service: Service, options: CountOptions): Promise<void> {
   const { hasSealer, signal, onProgress = () => {} } = options
   const missing = new Map<string, { readonly after: number; readonly through: number }>()

@@ -14,7 +14,7 @@ export type PayoutStatistics = RowOf<'payoutStatistics'>
 
 export type StatisticsChange = Omit<PayoutStatistics, 'merchantId'>
 
-/** In 10⁻⁸ units. */
+/** Amounts are in 10⁻⁸ units. */
 export type CountedPayout = {
   readonly assetCode: string
   readonly recipientCurrency: string

@@ -85,7 +85,7 @@ export const advanceCursor = statementOne((p: Params<EventRange>) =>
     .returning('through'),
 )
 
-/** `null` if there is one. */
+/** `null` if the merchant has a cursor. */
 export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
   insertInto('statisticsCursors')
     .values(pickParams(p, ['merchantId', 'through']))

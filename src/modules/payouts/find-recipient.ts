@@ -19,13 +19,12 @@ export type Recipient = Destination & {
   readonly bankName: string
   readonly bankCode: string
   readonly recipientName: string
-  /** The source of these fields, if the request has a `payoutMethodId`. */
+  /** `null` unless the request has a `payoutMethodId`. */
   readonly method: BankPayoutMethod | null
 }
 
 /**
- * Returns the recipient in the request, or loads the payout method that it identifies. The merchant may pay to methods
- * of any of its customers; a customer may pay only to its own methods.
+ * The merchant may pay to methods of any of its customers; a customer may pay only to its own methods.
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
@@ -62,7 +61,7 @@ function recipientOf(method: BankPayoutMethod): Recipient {
   return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
 }
 
-/** Checks the account of a payout (ruling 23). */
+/** Ruling 23. */
 export function checkPayoutAccount({
   recipientCurrency,
   accountNumber,

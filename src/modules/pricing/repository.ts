@@ -6,11 +6,11 @@ import type { RowOf, Tables } from '../../database/tables.ts'
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** Latest first. */
+  /** Sorted latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
   /** Including cancelled ones, in order of `effectiveAt`. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Newest first within each pair. */
+  /** Sorted newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
   /** `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>

@@ -12,7 +12,7 @@ import { type hitTypesByName, search } from './search.ts'
 
 type TypeName = keyof typeof hitTypesByName
 
-/** A found row with the name of its type, because rows do not contain it. */
+/** Rows do not contain the name of their type. */
 type ResultRow = SearchHit['row'] & { readonly resultType: TypeName }
 
 const typesByName = { Payout, Customer, Wallet, BankPayoutMethod, WalletPayoutMethod, LedgerEntry }

@@ -31,7 +31,7 @@ export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { ol
     .returning('key'),
 )
 
-/** Oldest first. */
+/** Deletes the oldest first. */
 export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
   deleteFrom('idempotencyKeys')
     .where('merchantId', '=', p.merchantId)

@@ -70,7 +70,7 @@ function nubanCheckDigitError(digits: string): string | null {
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** There is no check digit. */
+/** A sort code has no check digit. */
 function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
   const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'

@@ -31,7 +31,7 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** The limit is five minutes. */
+/** Above the limit of five minutes. */
 const expiredAgeMs = 600_000
 
 /**
@@ -278,7 +278,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** Without reporting a state. */
+/** True only if the bank reports no state. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

@@ -23,7 +23,7 @@ export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
 export type HttpRailConfig = {
   readonly name: string
-  /** Without a trailing slash. */
+  /** Has no trailing slash. */
   readonly url: string
   /** `whsec_…`, newest first. Our requests are signed with all of them, the bank's reports with any. */
   readonly secrets: readonly string[]

@@ -23,7 +23,7 @@ export type PaymentInstruction = {
   readonly narration: string | null
   readonly createdAt: string
   readonly submittedAt: string
-  /** Including this submission. */
+  /** Includes this submission. */
   readonly attempts: number
   readonly now: number
 }
@@ -37,7 +37,7 @@ export type CallHeaders = Readonly<Record<string, string>>
  */
 export type Rail = {
   readonly name: string
-  /** Per process. */
+  /** Limits each process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
   /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
@@ -49,9 +49,9 @@ export type Rail = {
   /** `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** For banks with such a list. */
+  /** Absent for banks without such a list. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** For banks that tell it. */
+  /** Absent for banks that do not reveal names. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   /** For banks that report state changes themselves. */
   readonly reports?: {

@@ -22,7 +22,7 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Each state after a delay. */
+/** Reports each state after a delay. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]

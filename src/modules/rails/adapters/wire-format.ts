@@ -27,7 +27,7 @@ const PostedReportsBody = z.object({
   reports: z.array(PostedReportBody).min(1).max(maxReports),
 })
 
-/** The same bytes for every submission. */
+/** Returns the same bytes for every submission. */
 export function encodePaymentInstruction(order: PaymentInstruction): string {
   const { recipient } = order
   return JSON.stringify({
@@ -76,7 +76,7 @@ export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** Even if the rest is invalid. */
+/** True even if the rest is invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId

@@ -14,7 +14,7 @@ export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: num
   return dueTimeAfter(delay, wallClock())
 }
 
-/** By range of `asked`. */
+/** The maximum delay for each range of `asked`. */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number
@@ -25,7 +25,7 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Due immediately. */
+/** Makes scheduled polls of orders due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

@@ -15,7 +15,7 @@ const pollIntervalMs = 1_000
 /** Orders without a recorded response are polled again. */
 const shutdownTimeoutMs = 3_000
 
-/** When a rail recovers. */
+/** Limits the polls when a rail recovers. */
 const maxImmediatePolls = 1_000
 
 /** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
@@ -164,7 +164,7 @@ export function startRailWorker({
     }
   }
 
-  /** While the rail was down. */
+  /** Polls orders whose outcome stayed unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,

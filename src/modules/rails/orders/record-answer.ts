@@ -157,7 +157,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Unless it repeats the last one. */
+/** Ignores a report that repeats the last one. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,

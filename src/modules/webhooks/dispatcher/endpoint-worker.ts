@@ -22,7 +22,7 @@ const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** After every due time. */
+/** Later than every due time. */
 const farFutureMs = 2 ** 52
 
 /** Bounds of the delay after a failed poll. Polls can fail for days, for example if the key of a secret is missing. */

@@ -58,7 +58,7 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   return { events, toMessages }
 }
 
-/** By sequence. */
+/** Returns messages by sequence. */
 export async function readMessages(
   context: Context,
   { format }: Pick<StoredWebhookEndpoint, 'format'>,

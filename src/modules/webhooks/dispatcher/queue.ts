@@ -25,7 +25,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** Must precede each read of due deliveries, because a flush during the read makes its result stale. */
   readonly startReadingRetries: () => void
-  /** Since `startReadingRetries`. */
+  /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
   /** Adds a due delivery: the first pending one of an object that is not stale. */
   readonly addRetry: (item: Item) => void
@@ -34,7 +34,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly openCount: () => number
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Although events were open. */
+  /** Whether the last `takeNext` could start none of the open events. */
   readonly isBlocked: () => boolean
 }
 

@@ -126,7 +126,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Since it was read. */
+/** Whether the delivery was neither attempted nor replayed since it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,

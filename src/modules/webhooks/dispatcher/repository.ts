@@ -151,7 +151,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Not the merchant's settings. */
+/** Leaves the merchant's settings alone. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')

@@ -21,7 +21,7 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** From 0 to 1. */
+/** Shares are from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
@@ -79,7 +79,7 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Since boot. */
+/** Sums since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

@@ -24,7 +24,7 @@ export type WebhookRequest = { readonly body: string; readonly headers: Readonly
 export type BuildRequestOptions = {
   readonly format: WebhookFormat
   readonly signer: Signer
-  /** Signed. */
+  /** The signature covers this time. */
   readonly now: WallTime
 }
 
