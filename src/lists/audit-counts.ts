@@ -7,6 +7,7 @@ import type { ListCondition } from './list-queries.ts'
 import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
+/** Finds lists of all merchants whose maintained counts, for one block size, differ from their rows. */
 export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
   acrossMerchants(
     selectFrom(
@@ -20,7 +21,7 @@ export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: 
   ),
 )
 
-/** Each row once for each list that counts it. */
+/** Selects each row once for each list that counts it, with its sequence number in that list. */
 function selectCountedRows(): RawBuilder<unknown> {
   const selects = declaredLists.flatMap(({ name, table, order, conditions, countedScopes = [] }) =>
     countedScopes.flatMap(({ parent, conditionLabels }) => {

@@ -13,20 +13,20 @@ import { insertInto, listParam, query, queryOne, selectFrom, statement } from '.
  */
 export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
-/** Largest first; `wholeListBlockSize` means one block for the whole list. */
+/** The sizes of blocks, largest first. The size `wholeListBlockSize` means one block for the whole list. */
 export const blockSizes = [32_768, 1_024, 32]
 export const wholeListBlockSize = 0
 
 /** Sequence numbers fit in 31 bits. */
 const maxBlock = 2_147_483_647
 
-/** From the nearer end of the range. */
+/** How many blocks one query reads, from the nearer end of the range. */
 const blockBatchSize = 8
 
-/** The first row at or below `fromSequence` after `skip` rows (fewer than 32). */
+/** The start of a page: the first row at or below `fromSequence` after skipping `skip` rows (fewer than 32). */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
-/** `change` is 1 for a new row, -1 for a deleted one. */
+/** Adds `change` (1 for a new row, -1 for a deleted one) to the counts of each list. */
 export async function updateListCounts(
   tx: Tx,
   { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
@@ -41,7 +41,7 @@ export function readListCount(db: Reader, { merchantId, list }: CountedListKey):
   )
 }
 
-/** `null` if there are no rows after the newest `offset`. */
+/** Finds the start of the page after the newest `offset` rows; returns `null` if there are no further rows. */
 export async function findPageStart(
   db: Reader,
   { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
@@ -61,11 +61,12 @@ export async function findPageStart(
   return { fromSequence, skip }
 }
 
+/** Adjacent blocks of one size, which together contain `rowCount` rows of the list. */
 type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
-/** Searches from the nearer end for the block with the row that follows the newest `skip` rows. */
+/** Finds the block with the row that follows the newest `skip` rows of the range. Searches from the nearer end. */
 async function findBlock(
   db: Reader,
   { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
@@ -88,7 +89,7 @@ async function findBlock(
   return null
 }
 
-/** An integer division. */
+/** Adds to the count of each block that contains a sequence number. The division is an integer division. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(
@@ -134,7 +135,7 @@ function selectBlocks(p: BlockRangeParams) {
 }
 
 /**
- * By parent id, without parents whose list never had a row.
+ * Returns row counts by parent id, without parents whose list never had a row.
  *
  * @param parents maps the name of each parent's list to the parent's id
  */

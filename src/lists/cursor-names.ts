@@ -5,7 +5,7 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Cursors from an earlier version have `previousName`, and are still accepted. */
+/** Identifies a list in cursors. Cursors from an earlier version have `previousName`, and are still accepted. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
@@ -16,6 +16,7 @@ export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
+/** The part of a list that a request selects: filters, the conditions derived from them, and a time range. */
 export type ListCriteria = {
   readonly filters: Readonly<Record<string, unknown>>
   readonly conditions: ConditionValues<string> | null
@@ -29,8 +30,8 @@ type CursorSource = {
 }
 
 /**
- * Lists with the same name have the same rows. The name of a list that is known to be empty contains its filters
- * instead, so it accepts no cursor of another list.
+ * Names a list by its merchant, conditions and time range, so that lists with the same name have the same rows. The
+ * name of a list that is known to be empty contains its filters instead, so it accepts no cursor of another list.
  */
 export function cursorNames(
   list: CursorSource,
@@ -50,7 +51,7 @@ export function cursorNames(
   return { name: nameWith(Object.fromEntries(inOrder)), previousName: previous && nameWith(previous) }
 }
 
-/** `null` if the earlier version lacked the list or one of the filters. */
+/** Returns the members of the previous name, or `null` if the earlier version lacked the list or one of the filters. */
 function previousMembers(
   { previousCursors }: CursorSource,
   filters: ListCriteria['filters'],

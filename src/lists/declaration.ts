@@ -10,7 +10,11 @@ import type { MaintainedTotals } from './totals.ts'
 
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from it. */
+/**
+ * The declaration of a merchant's list: the source of its rows, its filters and its maintained totals.
+ *
+ * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from it.
+ */
 export type ListDeclaration<
   Table extends TableName,
   Joined extends TableName,
@@ -27,24 +31,28 @@ export type ListDeclaration<
     readonly noun: string
     readonly filters: Fields
     /**
-     * `null` if no row can match. By default each filter is the condition of the same name. For several parents it runs
-     * once, with the first parent, so a parent may affect only its own condition.
+     * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
+     * the same name. For several parents it runs once, with the first parent, so a parent may affect only its own
+     * condition.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** Always applies if the caller acts as a customer. */
+    /** The condition that selects one customer's rows. It always applies if the caller acts as a customer. */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
-    /** Their lists can be read together. */
+    /** Parents whose lists can be read together, each with its filter and the condition derived from the filter. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
-    /** Its rows may be imported with their original times, in any order. */
+    /** The sequence of rows that may be imported with their original times, in any order. */
     readonly importedAs?: NumberedList
+    /** The default of `limit`. */
     readonly pageSize?: number
+    /** The columns of a page's rows; all by default. */
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]
   }
 
+/** `null` if no row can match. */
 type ResolvedConditions<Name extends string> = ConditionValues<Name> | null
 
 type ParentField<Fields extends FilterFields, Name extends string> = {
@@ -55,7 +63,7 @@ type ParentField<Fields extends FilterFields, Name extends string> = {
   }
 }[keyof Fields]
 
-/** Conditions and filters are accessed by name. */
+/** A declared list without type parameters; conditions and filters are accessed by name. */
 export type DeclaredList = MaintainedTotals<string> &
   Pick<
     ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>,
@@ -67,5 +75,5 @@ export type DeclaredList = MaintainedTotals<string> &
     readonly queries: ListQueries
   }
 
-/** For the audit and tests. */
+/** All lists, for the audit and for tests. */
 export const declaredLists: DeclaredList[] = []

@@ -62,22 +62,25 @@ export function defineList<
     filters,
     pageSize,
     PageInput,
-    /** @throws DomainError INVALID_INPUT */
+    /** Reads a page, with the total of the whole list. @throws DomainError INVALID_INPUT */
     page: async (context: ListContext, input: z.input<typeof PageInput>) =>
       (await readPage(list, context, parseInput(PageInput, input) as never)) as Page<PageRow<Row, Listed>>,
-    /** @throws DomainError INVALID_INPUT */
+    /** Reads a slice, for a GraphQL connection. @throws DomainError INVALID_INPUT */
     slice: ((context: ListContext, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns })) as {
       (context: ListContext, input: SliceInputFields, columns: Projection): MaybePromise<Slice<ProjectedRow>>
       (context: ListContext, input: SliceInputFields): MaybePromise<Slice<Row>>
     },
-    /** The caller computed `knownSpan` from the request's times. */
+    /** Reads a slice of the rows within `knownSpan`, which the caller computed from the request's times. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
-    /** Parses a slice of the whole list, or of each parent's. */
+    /** Returns a parser of requests for a slice of the whole list, or of each parent's list. */
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
-    /** By parent id. @throws DomainError INVALID_INPUT */
+    /**
+     * Returns a function that reads the same slice of several parents' lists, by parent id. It throws DomainError
+     * INVALID_INPUT.
+     */
     slicesOf: (parent: Parent) =>
       createParentSlicesReader(list, SliceInput, parentOf(parent)) as unknown as {
         (
@@ -92,6 +95,7 @@ export function defineList<
           input: Partial<SliceInputFields>,
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
+    /** Returns a projection of the named columns and of those that the list requires. */
     columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
       if (needsId) needed.push('id')
@@ -99,7 +103,10 @@ export function defineList<
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
     },
-    /** Up to `limit` of the newest rows, or only the row number `sequence`, for a list that is merged from several. */
+    /**
+     * Reads the chosen columns of up to `limit` of the newest rows, or only of the row number `sequence`, for a list that
+     * is merged from several.
+     */
     newest: async (
       db: Reader,
       { merchantId, conditions, created, sequence, limit }: NewestRowsRequest<Name>,
@@ -114,14 +121,14 @@ export function defineList<
     },
     byId: (db: Reader, key: { merchantId: string; id: string }) =>
       mapMaybe(list.queries.byId(db, key), ([row = null]) => row as Row | null),
-    /** @throws DomainError RESOURCE_NOT_FOUND, also for an invalid id (ruling 5) */
+    /** Finds a row by id. @throws DomainError RESOURCE_NOT_FOUND, also for an invalid id (ruling 5) */
     get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, idText: string) => {
       const id = parseUuid(idText)
       const row = id && (await list.queries.byId(db, { merchantId, id }))[0]
       if (!row) throw notFound(declaration.noun)
       return row as Row
     },
-    /** Returns rows in any order. */
+    /** Finds the merchant's rows with these ids, in any order. */
     find: (({ db, merchantId }: ListContext, ids: readonly string[], columns?: Projection) => {
       const [id] = ids
       // `id = ?` is cheaper than `id in (…)` with one element.
@@ -131,7 +138,7 @@ export function defineList<
       (context: ListContext, ids: readonly string[], columns: Projection): MaybePromise<ProjectedRow[]>
       (context: ListContext, ids: readonly string[]): MaybePromise<Row[]>
     },
-    /** `change` is 1 for a new row, -1 for a deleted one. */
+    /** Adds `change` (1 for a new row, -1 for a deleted one) to the maintained counts of the row's lists. */
     count: async (tx: Tx, row: RowOf<Table>, change: 1 | -1) => {
       for (const counted of countedListsOfRow(list, row)) await updateListCounts(tx, { ...counted, change })
     },
@@ -141,6 +148,7 @@ export function defineList<
 /** The conditional type distributes over a union of row types. */
 type PageRow<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
+/** What a caller needs besides the selected columns: ids, cursors, or the parent of each row. */
 export type ColumnNeeds<Parent extends string> = {
   readonly needsId?: true
   readonly needsCursor?: true
@@ -170,7 +178,10 @@ function eraseTypes(declaration: AnyListDeclaration): DeclaredList {
   } as unknown as DeclaredList
 }
 
-/** `null` if the request selects another customer's rows. */
+/**
+ * Adds the customer condition if the caller acts as a customer; returns `null` if the request selects another
+ * customer's rows.
+ */
 function restrictToCustomer(
   { customerCondition: condition }: Pick<AnyListDeclaration, 'customerCondition'>,
   values: ConditionValues<string> | null,

@@ -3,7 +3,8 @@ import { parseUuid } from '../core/ids-and-clock.ts'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * `rest` overrides its REST name (by default the name in snake case) and REST description; `null` omits it from REST.
+ * A filter of a list, with its description in both APIs. `rest` overrides its REST name (by default the name in snake
+ * case) and REST description; `null` omits it from REST.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
@@ -13,6 +14,7 @@ export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends
   readonly rest: RestOverrides | null
 }
 
+/** The type of a filter: an owner, a text, the id of a node of one type, or one of several values. */
 export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
 
 type RestOverrides = { readonly name?: string; readonly description?: string }
@@ -20,22 +22,22 @@ type RestOverrides = { readonly name?: string; readonly description?: string }
 export type FilterFields = Readonly<Record<string, FilterField>>
 
 /**
- * Any, the merchant itself, or one customer (ruling 18). Pages have their own error message, because REST specifies
- * owners differently.
+ * Filters by owner: any, the merchant itself, or one customer (ruling 18). Pages have their own error message, because
+ * REST specifies owners differently.
  */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
   ...createFilter('owner', ownerFilter(), { description, rest }),
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
-/** Case-insensitive (ruling 19). */
+/** Filters by one of a list of values, case-insensitive (ruling 19). */
 export const filterByEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   rest: RestOverrides | null = {},
 ) => createFilter(values, optionalOneOf(values), { description, rest })
 
-/** REST accepts any text; an unknown value matches nothing (ruling 19). */
+/** Filters by one of a list of values. REST accepts any text, and an unknown value matches nothing (ruling 19). */
 export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -45,7 +47,7 @@ export const filterByLenientEnum = <const Values extends readonly string[]>(
   pageSchema: optionalText().transform((text) => normalizeCase(values, text)),
 })
 
-/** An unknown text matches nothing. */
+/** Filters by a text; an unknown text matches nothing. */
 export const filterByText = (description: string, rest: RestOverrides | null = {}) =>
   createFilter('text', optionalText(), { description, rest })
 
@@ -67,7 +69,7 @@ export type FilterValues<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']>
 }
 
-/** `schema` for slices, `pageSchema` for pages. */
+/** Returns the schemas of a list's filters: `schema` for slices, `pageSchema` for pages. */
 export function filterSchemas<Fields extends FilterFields, Which extends 'schema' | 'pageSchema'>(
   filters: Fields,
   which: Which,
@@ -78,7 +80,7 @@ export function filterSchemas<Fields extends FilterFields, Which extends 'schema
 
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
-/** Absent and null mean `any`. `message` is the error for an invalid customer id. */
+/** An `OwnerFilter`; absent and null mean `any`. `message` is the error for an invalid customer id. */
 const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
@@ -92,7 +94,7 @@ const ownerFilter = (message = 'must name a customer by its UUID') =>
 
 const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
 
-/** `undefined` for any owner. */
+/** Returns the `ownerId` of an owner's rows, or `undefined` for any owner. */
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
   if (owner === 'merchant') return merchantId

@@ -20,10 +20,11 @@ type PageCriteria = {
   readonly created: CreatedRange
 }
 
+/** The start of a page: the newest row below a sequence number, after skipping `skip` rows. */
 type PageOffset = { readonly below: number; readonly skip: number }
 
 /**
- * Newest first. The total and the rows come from one snapshot.
+ * Reads a page, newest first. The total and the rows come from one snapshot.
  *
  * If the list has a gapless sequence or maintained counts, any page is found without reading earlier pages. Otherwise
  * the list ends after `maxCountedRows` rows, which limits how many rows a request counts or skips.
@@ -66,7 +67,7 @@ function readPageWithMaintainedTotal(
   })
 }
 
-/** By maintained counts, or else from the gapless sequence. */
+/** Finds the start of a page by maintained counts, or else computes it from the gapless sequence. */
 async function findPageOffset(
   list: DeclaredList,
   read: Reader,
@@ -94,6 +95,7 @@ async function readPageWithCountedTotal(
   const isWithinLimit = skip > 0 && skip < maxCountedRows
   const first = isWithinLimit ? await queries.sequenceAfter(read, { ...params, ...span, skip }) : null
   if (skip > 0 && first === null) return { items: [], total: await countBelow(span.below, maxCountedRows), page, limit }
+  // The skipped rows need no count, because their number is known.
   const below = first === null ? span.below : first + 1
   const rest = maxCountedRows - skip
   const [items, countedRest] = await Promise.all([
@@ -114,7 +116,7 @@ function pageOffset({ page, limit }: { page: number; limit: number }): number {
   return (page - 1) * limit
 }
 
-/** 0 for an empty list (ruling 16). */
+/** Returns the number of pages, which is 0 for an empty list (ruling 16). */
 export function totalPages({ total, limit }: Pick<Page<unknown>, 'total' | 'limit'>): number {
   return Math.ceil(total / limit)
 }

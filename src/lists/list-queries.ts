@@ -7,26 +7,28 @@ import type { Reader, RowsQuery } from '../database/query.ts'
 import { listParam, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
+/** A column with its table, such as `wallets.currency`. */
 export type QualifiedColumn = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
+/** A condition on rows: a column compared with a parameter, with NULL, or with a constant `value`. */
 export type ListCondition = {
   readonly column: QualifiedColumn
   readonly operator?: '=' | 'in' | 'not in' | 'is null'
   /** Constants that are part of the SQL text, so that a partial index can serve the query. */
   readonly value?: readonly string[]
-  /** If it differs from the list's own `order`. */
+  /** The column that orders lists with this condition, if it differs from the list's own `order`. */
   readonly order?: QualifiedColumn
-  /** If the column is the id of a parent that has a list. */
+  /** The parents' table, if the column is the id of a parent that has a list. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }
 
 export type RowSource<Table extends TableName, Joined extends TableName, Row, Name extends string> = {
   readonly table: Table
-  /** Tables whose columns the list selects or filters by. */
+  /** Joins other tables whose columns the list selects or filters by. */
   readonly joins?: (rows: RowsQuery<Table>) => RowsQuery<Joined>
   readonly select: (rows: RowsQuery<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
-  /** The sequence number, in order of creation. */
+  /** The column with the sequence number, in order of creation. */
   readonly order: QualifiedColumn
   readonly createdAt: QualifiedColumn
   readonly conditions: { readonly [Each in Name]: ListCondition }
@@ -38,9 +40,10 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
-/** A condition without a value does not apply. */
+/** The values of conditions, by name. A condition without a value does not apply. */
 export type ConditionValues<Name extends string> = { readonly [Each in Name]?: unknown }
 
+/** A `SequenceRange` (see slice.ts) with times and an offset. */
 type RowRange = {
   readonly above: number
   readonly below: number
@@ -58,16 +61,20 @@ export type SequenceMark = { readonly sequence: number; readonly createdAt: stri
 
 type ConditionParams = { readonly merchantId: string } & ConditionValues<string>
 
+/** Reads whole rows, or the values of a projection. */
 type ListRowsQuery<Values> = (db: Reader, params: Values, columns?: Projection) => MaybePromise<object[]>
 
-/** One prepared statement for each combination of conditions in use. */
+/** The queries of a list. Each prepares one statement for each combination of conditions in use. */
 export type ListQueries = {
-  /** Newest first unless `isAscending`. */
+  /** Reads rows, newest first unless `isAscending`. */
   readonly rows: ListRowsQuery<ConditionParams & RowRange>
+  /** Like `rows`, but with the columns of pages. */
   readonly rowsOfPages: ListRowsQuery<ConditionParams & RowRange>
+  /** Counts up to `limit` rows of a range. */
   readonly count: (db: Reader, params: ConditionParams & RowRange) => MaybePromise<number>
-  /** Of the row that follows the newest `skip` rows of a range. */
+  /** Returns the sequence number of the row that follows the newest `skip` rows of a range. */
   readonly sequenceAfter: (db: Reader, params: ConditionParams & Omit<RowRange, 'limit'>) => MaybePromise<number | null>
+  /** Finds the newest row at or below a sequence number. */
   readonly markAt: (
     db: Reader,
     params: ConditionParams & { readonly fromSequence: number },
@@ -75,13 +82,14 @@ export type ListQueries = {
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
   /** Returns rows in any order. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Keyed by the condition on the parent. */
+  /** Queries for several parents' lists, by the condition on the parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Up to `limit` rows from one end of each parent's list, in any order. */
+  /** Reads up to `limit` rows from one end of each parent's list, in any order. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
+  /** Counts up to `limit` rows of each parent's list. */
   readonly counts: (
     db: Reader,
     params: ConditionParams & ParentRowRange,
@@ -118,7 +126,7 @@ export function buildListQueries(source: UntypedSource): ListQueries {
 
 type ListQueryParts = ReturnType<typeof buildQueryParts>
 
-/** The `order` of one of the conditions, or else the list's. */
+/** Returns the sequence column for the given conditions: the `order` of one of them, or else the list's. */
 export function sequenceColumn(
   { order, conditions }: Pick<UntypedSource, 'order' | 'conditions'>,
   isGiven: (condition: string) => boolean,
@@ -151,7 +159,7 @@ function buildQueryParts({
   const join = (rows: UntypedRows) => (joins ? joins(rows as never) : rows) as UntypedRows
   return {
     filters: [...names.filter((name) => !isRequired(name)), 'createdFrom', 'createdBefore'],
-    /** Required conditions always apply. */
+    /** Builds a query with optional filters; required conditions always apply. */
     query: (filters: readonly string[], build: (p: ListQueryParams, has: HasFilter) => unknown) =>
       queryWithFilters(filters, ((p: ListQueryParams, has: HasFilter) =>
         build(
@@ -161,14 +169,17 @@ function buildQueryParts({
     join,
     whole: (rows: UntypedRows) => select(join(rows) as never) as UntypedRows,
     ofPages: pageColumns && ((rows: UntypedRows) => rows.select(pageColumns.map((column) => `${table}.${column}`))),
-    /** Only if a condition uses one of their columns. */
+    /** Joins the other tables only if a condition uses one of their columns. */
     joinedFor: (rows: UntypedRows, has: HasFilter) => {
       const columns = names.filter(has).map((name) => (conditions[name] as ListCondition).column)
       const isTimed = has('createdFrom') || has('createdBefore')
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isJoined) ? join(rows) : rows
     },
     orderOf: (has: HasFilter) => sequenceColumn({ order, conditions }, has),
-    /** See `mergedBy`; one range without values if no merge is needed. */
+    /**
+     * Returns the index ranges to merge (see `mergedBy`), each as values of columns. If no merge is needed, returns one
+     * range without values.
+     */
     rangesOf: (has: HasFilter): readonly ColumnValues[] => {
       const applied = names.filter(has)
       if (applied.length === 0 || !applied.every((name) => name in mergedBy)) return [[]]
@@ -201,7 +212,7 @@ function buildQueryParts({
 function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, parts: ListQueryParts) {
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
-  /** Rows are unordered if index ranges are merged. */
+  /** Selects the rows of a range. If index ranges are merged, the rows are unordered. */
   const inRange = (rows: UntypedRows, p: ListQueryParams, has: HasFilter) => {
     const range = filtered(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
     return rangesOf(has)
@@ -232,6 +243,7 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
   const byId = query([], (p) => merchantRows(p).where(`${table}.id`, '=', p.id))
   const byIds = query([], (p) => merchantRows(p).where(`${table}.id`, 'in', listParam(p.ids)))
+  // Only the conditions that determine the sequence column matter here.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
     (p, has) =>
@@ -254,7 +266,10 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
   }
 }
 
-/** A CTE first finds the last row of each slice, so no further rows are read. */
+/**
+ * Builds the queries for several parents' lists. A CTE first finds the last row of each slice, so no further rows are
+ * read.
+ */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition

@@ -17,7 +17,11 @@ import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
 export type ListSliceRequest = CreatedRange & SliceRequest
 
-/** @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times */
+/**
+ * Reads a slice of a declared list: whole rows, or the values of a projection.
+ *
+ * @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times
+ */
 export function readListSlice(
   list: DeclaredList,
   context: ListContext,
@@ -44,8 +48,8 @@ type SliceCriteria = {
 }
 
 /**
- * If the list has a maintained total and the request has no time range, this is the total. Otherwise at most
- * `maxCountedRows` rows are counted, and `null` means that there are more.
+ * Creates the source of `readSlice`. If the list has a maintained total and the request has no time range, this is the
+ * total. Otherwise at most `maxCountedRows` rows are counted, and `null` means that there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -91,11 +95,12 @@ function createSequenceReader(
   ) => number
 }
 
-/** Conditions decide which of these columns applies. */
+/** Returns all columns that can be the sequence column, depending on conditions. */
 export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
   return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(unqualifiedName)
 }
 
+/** Returns the columns with a row's parent and with its sequence number in the parent's list. */
 export function parentColumns(list: DeclaredList, condition: string): string[] {
   const { column } = list.conditions[condition] as ListCondition
   return [column, sequenceColumn(list, (name) => name === condition)].map(unqualifiedName)
@@ -105,6 +110,7 @@ function totalWithinLimit(counted: number): number | null {
   return counted > maxCountedRows ? null : counted
 }
 
+/** The filter that selects a parent's list, its value for a parent's id, and the condition derived from it. */
 export type ParentFilter = {
   readonly field: string
   readonly toFilterValue: (id: string) => unknown
@@ -112,7 +118,7 @@ export type ParentFilter = {
 }
 
 /**
- * With a `parent`, requests have no filter by that parent.
+ * Creates a parser of slice requests. With a `parent`, requests have no filter by that parent.
  *
  * @throws (the parser) DomainError INVALID_INPUT
  */
@@ -128,7 +134,10 @@ export function createSliceParser(
   }
 }
 
-/** Needs no more queries than for one list, unless the request has cursors. */
+/**
+ * Creates a reader of the same slice of each parent's list. It needs no more queries than for one list, unless the
+ * request has cursors.
+ */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent
   const parseRequest = createSliceParser(SliceInput, parent)
@@ -157,7 +166,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** Of the first parent's list. Others differ only in the condition on the parent. */
+  /** The conditions of the first parent's list. Other parents differ only in the condition on the parent. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

@@ -9,14 +9,16 @@ type TableWith<Column extends string> = {
   [Table in TableName]: Column extends keyof (typeof tables)[Table] ? SnakeCase<Table> : never
 }[TableName]
 
+/** Lists whose rows are numbered per merchant, in order of creation. */
 export type NumberedList = Exclude<
   TableWith<'sequence'>,
   'deposits' | 'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
 >
 
+/** Lists whose rows are also numbered per owner. */
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/** The name of an owner's sequence ends with the owner's id. */
+/** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
 export type SequenceName =
   | 'deposits'
   | 'events'
@@ -36,7 +38,7 @@ export type NewRowFields = {
   readonly updatedAt: string
 }
 
-/** A rollback releases the number. */
+/** Takes the next number of a gapless sequence. A rollback releases the number. */
 export async function takeSequenceNumber(tx: Tx, merchantId: string, name: SequenceName): Promise<number> {
   const { latest } = await advanceSequence(tx, { merchantId, name }, (end) => ({ ...end, latest: end.latest + 1 }))
   return latest
@@ -78,9 +80,13 @@ export async function newRowFieldsOfOwner(
   return { ...row, ownerSequence }
 }
 
+/** A row that keeps its id and times. */
 export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
-/** The row keeps its times (the exception of ruling 17). Later rows of the list are still never older than it. */
+/**
+ * Numbers an imported row, which keeps its times (the exception of ruling 17). Later rows of the list are still never
+ * older than it.
+ */
 export async function numberImportedRow(
   tx: Tx,
   merchantId: string,
@@ -96,7 +102,7 @@ export async function numberImportedRow(
   return { merchantId, id, sequence: latest, createdAt, updatedAt }
 }
 
-/** Also takes a number per owner. */
+/** Like `numberImportedRow`, but also takes a number per owner. */
 export async function numberImportedRowOfOwner(
   tx: Tx,
   merchantId: string,
@@ -107,7 +113,7 @@ export async function numberImportedRowOfOwner(
 }
 
 /**
- * Only an import can make a row older than the one before it.
+ * Returns whether no row of the list is older than the one before it, which only an import can bring about.
  *
  * @param name `undefined` for a list whose rows are never imported
  */
@@ -117,7 +123,7 @@ export function isListSorted(db: Reader, merchantId: string, name: NumberedList 
   return mapMaybe(sortedSequence(db, { merchantId, name }), (sequence) => sequence?.isSorted === 1)
 }
 
-/** Time and id only if rows have times. */
+/** The latest number of a sequence, and the time and id of its row if rows have times. */
 type SequenceState = Pick<RowOf<'sequences'>, (typeof stateColumns)[number]>
 
 const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
@@ -125,8 +131,8 @@ const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null, isSorted: 1 }
 
 /**
- * A row that is not later than the latest one gets the latest time, plus 1 ms if its id would not sort after the latest
- * id.
+ * Returns the state after a new row. A row that is not later than the latest one gets the latest time, plus 1 ms if its
+ * id would not sort after the latest id.
  */
 function advanceState(
   { latest, latestTime, latestId, isSorted }: SequenceState,
@@ -142,8 +148,8 @@ function advanceState(
 }
 
 /**
- * For a new row of another list that is merged with this one. The list's next row gets no earlier time than `time`.
- * Locks the sequence, so that the two lists have one order.
+ * Returns the latest number and time of a list, for a new row of another list that is merged with it. The list's next
+ * row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
  */
 export function stampSequence(
   tx: Tx,
@@ -164,7 +170,7 @@ export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): vo
   tx.deferred.lock(deferredWriteName(sequence), () => readState(tx, sequence))
 }
 
-/** Locks the sequence until the transaction ends. */
+/** Advances a sequence and locks it until the transaction ends. */
 function advanceSequence(
   tx: Tx,
   sequence: SequenceKey,
@@ -190,7 +196,7 @@ async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<Sequen
   return (await lockState(tx, sequence)) ?? initialState
 }
 
-/** So that transactions can lock its row first. */
+/** Creates the sequence of a new merchant's list, so that transactions can lock its row first. */
 export async function createSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
   await insertSequence(tx, { merchantId, name, ...initialState })
 }
@@ -216,7 +222,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** If rows are never deleted, this is the total of the list. */
+/** Reads the latest number, `null` if there is none. If rows are never deleted, it is the total of the list. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

@@ -9,7 +9,7 @@ export const maxSliceSize = 100
 export const defaultSliceSize = 20
 
 /**
- * Newest first, for a GraphQL connection.
+ * Part of a list, newest first, for a GraphQL connection.
  *
  * `total` counts rows when it is called; `null` means too many to count in one request.
  */
@@ -17,12 +17,15 @@ export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** Only this list accepts the cursor. */
+  /** Returns the cursor of an item. Only this list accepts the cursor. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }
 
-/** Bounds are exclusive. At most `limit` rows are read: the newest, or the oldest if `isAscending`. */
+/**
+ * A range of sequence numbers (bounds exclusive). At most `limit` rows are read: the newest, or the oldest if
+ * `isAscending`.
+ */
 export type SequenceRange = {
   readonly above: number
   readonly below: number
@@ -44,7 +47,7 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
-/** `keys` are the parents' ids, such as customers' for their wallets. */
+/** The lists of several parents, such as the wallets of each customer; `keys` are the parents' ids. */
 export type SequencedLists<Item> = {
   readonly keys: readonly string[]
   readonly keyOf: (item: Item) => string
@@ -54,7 +57,7 @@ export type SequencedLists<Item> = {
   readonly totals: () => Promise<ReadonlyMap<string, number | null>>
 }
 
-/** Relay's cursor connections. */
+/** The pagination arguments of Relay's cursor connections. */
 export const sliceFields = {
   first: optional(sliceSizeField()),
   after: optional(z.string()),
@@ -67,6 +70,7 @@ export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(type
 /** Sequence numbers fit in 31 bits. */
 const maxSequence = 2_147_483_647
 
+/** A list that can be read in slices. */
 export type SliceableList<Context, Input, Item> = {
   readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>>
 }
@@ -90,6 +94,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
+    // Includes the cursor's own row.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
@@ -99,7 +104,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
 }
 
 /**
- * One query. Returns the same cursors as `readSlice`.
+ * Reads the same slice of many lists with one query. Returns the same cursors as `readSlice`.
  *
  * @param lists `rows` may return the rows of the lists in any order
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined
@@ -136,11 +141,12 @@ export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: nu
 type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: () => string
   readonly request: SliceRequest
+  /** Whether the list has rows before or at the cursor `after`, and at or behind the cursor `before`. */
   readonly hasRowsBefore: boolean
   readonly hasRowsBehind: boolean
 }
 
-/** Removes the extra row, if any. */
+/** Builds a slice from rows that were read from one end, and removes the extra row, if any. */
 function buildSlice<Item>(
   rows: Item[],
   { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,
@@ -158,7 +164,7 @@ function buildSlice<Item>(
   }
 }
 
-/** `items` are newest first. */
+/** Creates a sequenced list from items in memory, newest first. */
 export function createInMemoryList<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
   const sequences = new Map(items.map((item, index) => [item, items.length - index]))
   const sequenceOf = (item: Item) => sequences.get(item) ?? 0
@@ -183,7 +189,7 @@ function sliceSizeField() {
     )
 }
 
-/** Computes the hash of a list's name only once. */
+/** Returns a function that computes the short hash of a list's name for cursors, only once. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

@@ -3,14 +3,16 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** `createdFrom` is inclusive, `createdBefore` exclusive. */
+/** A range of creation times, from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
-/** Both bounds are exclusive. */
+/** A range of sequence numbers; both bounds are exclusive. */
 export type SequenceSpan = { readonly above: number; readonly below: number }
 
+/** Finds the newest row at or below a sequence number. */
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
+/** Sequence numbers fit in 31 bits. */
 export const fullSpan: SequenceSpan = { above: 0, below: 2_147_483_647 }
 
 export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boolean {
@@ -26,15 +28,19 @@ const maxClockSkewMs = 60_000
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/** If a request has one bound, adds the other, so that all requests with bounds share one statement. */
+/**
+ * Returns the bounds to bind. If a request has one bound, adds the other, so that all requests with bounds share one
+ * statement.
+ */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
- * By binary search. The result is slightly too wide, so queries also compare the times of rows. A list whose times are
- * not sorted, because rows were imported, has no such range: then queries compare the times of all rows.
+ * Finds the sequence numbers of a time range by binary search. The result is slightly too wide, so queries also compare
+ * the times of rows. A list whose times are not sorted, because rows were imported, has no such range: then queries
+ * compare the times of all rows.
  */
 export function findSpan(
   created: CreatedRange,
@@ -58,7 +64,7 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
   }
 }
 
-/** 0 if there is none. */
+/** Returns the number of the last row created before `time`, or 0. */
 async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < time) return newest.sequence
   // Invariant: rows up to `before` were created before `time`, rows from `after` were not.

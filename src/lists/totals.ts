@@ -8,22 +8,26 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** See `Slice.total`. */
+/** The maximum number of rows that are counted in one list for a total (see `Slice.total`). */
 export const maxCountedRows = 10_000
 
-/** They do not apply to requests with a time range. */
+/** Totals of a list that need no counting. They do not apply to requests with a time range. */
 export type MaintainedTotals<Name extends string> = {
   /** The gapless sequence that numbers the rows. Rows are never deleted, so its latest number is the total. */
   readonly numberedBy?: NumberedList
-  /** A scope counts all rows or each parent's rows, in total and by the values of one condition. */
+  /**
+   * The lists with maintained counts. A scope counts all rows or each parent's rows, in total and by the values of one
+   * condition.
+   */
   readonly countedScopes?: readonly CountedScope<Name>[]
   /** Totals that are stored in the parents' rows. */
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
 
 type CountedScope<Name extends string> = {
-  /** `label` is that of the parent's id in list names. */
+  /** The condition on the parent, and the label of the parent's id in list names. */
   readonly parent: { readonly condition: Name; readonly label: string } | null
+  /** The labels of condition values in list names. */
   readonly conditionLabels: { readonly [Each in Name]?: string }
 }
 
@@ -37,8 +41,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * `null` if there is none. If the caller acts as a customer, the merchant's totals do not apply, because they count
- * other customers' rows.
+ * Returns a reader of the list's maintained total for these conditions, or `null` if there is none. If the caller acts
+ * as a customer, the merchant's totals do not apply, because they count other customers' rows.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },
@@ -68,7 +72,10 @@ function merchantTotalReader(
   return null
 }
 
-/** `null` if there are none. The result lacks parents without rows. */
+/**
+ * Returns a reader of the maintained totals of several parents' lists, or `null` if there are none. Its result lacks
+ * parents without rows.
+ */
 export function parentTotalsReader(
   source: TotalsSource,
   params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },
@@ -86,6 +93,7 @@ export function parentTotalsReader(
     new Map((await parentTotals.totals(db, { merchantId, ids: parentIds })).map(({ id, total }) => [id, total]))
 }
 
+/** Returns the name of the list with maintained counts for these conditions. */
 export function countedListName(
   { name, countedScopes = [] }: TotalsSource,
   values: ConditionValues<string>,
@@ -101,6 +109,7 @@ export function countedListName(
   return null
 }
 
+/** Returns the part of a counted list's name for one condition. */
 export function listNameSegment(label: string | undefined, value: unknown): string {
   return `/${label}:${value}`
 }
@@ -109,7 +118,7 @@ function givenConditionNames(values: ConditionValues<string>): string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined)
 }
 
-/** With the row's sequence number in them. */
+/** Returns the lists that count a row, with the row's sequence number in them. */
 export function countedListsOfRow(
   source: TotalsSource & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,

@@ -210,6 +210,9 @@ describe('the OpenAPI document', () => {
       `${spelled(all)} endpoints under \`/api\`: ${spelled(all - added).toLowerCase()} of [a contract]`,
     )
     expect(pageText('docs/reference/rest.md')).toContain(`and ${spelled(added).toLowerCase()} [additions]`)
+    const words = new Set(operations.flatMap(({ path }) => path.match(/\/[a-z_-]+(?=\/|$)/g) ?? []))
+    const [, table = ''] = pageText('docs/reference/rest.md').split('## Endpoints')
+    expect([...words].filter((word) => !table.includes(word))).toEqual([])
   })
 
   test('has a description for every element', () => {

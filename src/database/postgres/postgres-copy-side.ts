@@ -12,7 +12,7 @@ import { findOwnRelation } from './restore-postgres.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
-/** An arbitrary number, the same in every version. */
+/** Held by the session of a running copy: an arbitrary number, the same in every version. */
 const copyLockKey = 7_230_417_057
 
 /** The fence waits for running transactions, and others wait for it, so it gives up early and retries. */
@@ -28,7 +28,11 @@ const sqlTypes: Readonly<Record<ColumnKind, string>> = {
   json: 'json',
 }
 
-/** @throws Error when another process copies to or from the database */
+/**
+ * Connects to a migrated PostgreSQL database as a side of a copy.
+ *
+ * @throws Error when another process copies to or from it
+ */
 export async function postgresCopySide(url: string): Promise<CopySide> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
@@ -109,7 +113,7 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
   }
 }
 
-/** @throws Error when the database has tables of another program */
+/** @throws Error when the database has tables, and they are not those of this service */
 export async function requireNewOrOwnPostgres(url: string): Promise<void> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
@@ -153,7 +157,7 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** A cursor, so that the server sorts at most once. */
+/** Reads with a cursor, so that the server sorts at most once. */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,
@@ -196,10 +200,10 @@ async function fetchRows(client: pg.Client, columns: readonly CopiedColumn[], li
   return rows
 }
 
-/** Values stay in PostgreSQL's text format. */
+/** Leaves every value in PostgreSQL's text format. */
 const rawTypes = { getTypeParser: () => (text: string) => text } as unknown as NonNullable<QueryArrayConfig['types']>
 
-/** Keeps digits beyond milliseconds, so that a comparison finds them. */
+/** Like `isoTime`, but keeps digits beyond milliseconds, so that a comparison finds them. */
 function exactTime(text: string): string {
   const [, beyond = ''] = /\.\d{3}(\d+)\+00/.exec(text) ?? []
   return beyond === '' ? isoTime(text) : isoTime(text).replace('Z', `${beyond}Z`)

@@ -6,10 +6,11 @@ import { nextBatchSize } from '../copy/copy-side.ts'
 import { lockTimeoutMs, openConnection } from './sqlite-connection.ts'
 import { fenceEpoch, unfenceEpoch } from './writer-epoch.ts'
 
+/** Opens a migrated SQLite file as a side of a copy. */
 export function sqliteCopySide(path: string): CopySide {
   const { raw } = openConnection(path, { isReadOnly: false })
   raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
-  // The source checks its rows, and the audit of the copy checks them again.
+  // The rows come from a database that checks them, and the audit of the copy checks them again.
   raw.pragma('foreign_keys = OFF')
   const inTransaction = (run: () => void) => raw.transaction(run).immediate()
   const inserts = new Map<string, Sqlite.Statement>()
@@ -59,7 +60,7 @@ export function sqliteCopySide(path: string): CopySide {
         raw.prepare('update database_copies set progress = ?').run(JSON.stringify(progress))
       })
     },
-    // The migrations set the planner's statistics.
+    // The migrations set the statistics of the planner.
     analyze: async () => {},
     close: async () => void raw.close(),
   }

@@ -5,14 +5,16 @@ import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
 export type SqliteReader = Reader & {
   readonly snapshot: <Result>(read: (db: Reader) => MaybePromise<Result>) => Promise<Result>
+  /** See `Database.refresh`. */
   readonly refresh: () => void
-  /** Called after each commit of this process, so that callers read their own writes. */
+  /** Called after each commit of this process, so that callers can read their own writes. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
+  /** See `Database.tableVersion`. */
   readonly version: (table: TableName) => number
 }
 
 /**
- * One read transaction for each event-loop iteration.
+ * Runs reads on a read-only connection, in one read transaction for each event-loop iteration.
  *
  * A statement in an open transaction costs a quarter of one that opens its own. The transaction ends with the
  * iteration, so it neither returns stale rows nor delays a checkpoint.
@@ -56,7 +58,10 @@ export function sqliteReader(
     return ownCommits.get(table) ?? 0
   }
 
-  /** Neither ever decreases, and one of them increases after each commit of another process. */
+  /**
+   * Updates `latestVersion` or `failures`. Neither ever decreases, and one of them increases after each commit of
+   * another process.
+   */
   function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
@@ -101,6 +106,7 @@ const maxSnapshotAttempts = 100
 const pollIntervalMs = 100
 
 export type CommitWatch = {
+  /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
   /** Called after a commit of this process; polls at the end of the event-loop iteration. */
   readonly pollSoon: () => void
@@ -123,7 +129,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /** `null` while the file cannot be read. The watcher is called, and its own read reports the error. */
+  /** Returns `null` while the file cannot be read. The watcher is called, and its own read reports the error. */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)

@@ -4,7 +4,6 @@ import { assetCodeByCode } from '../asset-codes/repository.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { assetTypeOfMethod, listedColumns, payoutMethodTypes } from './payout-method.ts'
 
-/** The payout methods of the merchant and its customers, of both types. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
   importedAs: 'payout_methods',
@@ -24,7 +23,7 @@ export const payoutMethods = defineList({
       description:
         'Only methods of this customer, or with `null` only the merchant’s own. An unknown customer has none.',
     }),
-    type: filterByEnum(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
+    type: filterByEnum(payoutMethodTypes, 'Only methods of this type.'),
     currency: filterByText('Only methods in this currency or stablecoin, such as `NGN`.', {
       description: 'Only methods in this currency or stablecoin, such as `NGN`. An unknown one matches nothing.',
     }),

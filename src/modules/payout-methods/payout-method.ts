@@ -13,7 +13,7 @@ export const assetTypeOfMethod: Record<PayoutMethodType, AssetType> = { BANK: 'F
 
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
-/** A registered bank account or crypto address (contract 2.2), with the results of its checks (ruling 23). */
+/** Contract 2.2, with the results of its checks (ruling 23). */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = PayoutMethodTableRow & {

@@ -15,7 +15,7 @@ export const customerIdsByKey = query((p: Lookup<{ kind: 'email' | 'phone'; key:
     .limit(p.limit),
 )
 
-/** From `from` (inclusive) to `to` (exclusive), the range of a prefix. */
+/** Finds the names from `from` (inclusive) to `to` (exclusive), which is the range of a prefix. */
 export const customerIdsByName = query((p: Lookup<{ from: string; to: string }>) =>
   selectFrom('customerSearchKeys')
     .select('customerId as id')
@@ -58,7 +58,7 @@ export const payoutMethodIdsByAddress = query((p: Lookup<{ walletAddress: string
   payoutMethodIds(p).where('walletAddress', '=', p.walletAddress),
 )
 
-/** Once for each network of the address. */
+/** Returns a wallet once for each network of the address. */
 export const walletIdsByAddress = query((p: Lookup<{ address: string }>) =>
   selectFrom('walletAddresses')
     .select('walletId as id')

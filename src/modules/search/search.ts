@@ -31,12 +31,12 @@ import {
   walletIdsByAddress,
 } from './repository.ts'
 
-/** The length of the longest stored identifier or name. */
+/** The longest stored identifier or name has 255 characters. */
 const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
 
-/** `isExact` is false if only the beginning of a name matches. */
+/** A found object. `isExact` is false if only the beginning of a name matches. */
 export type SearchHit = { readonly isExact: boolean } & (
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'customer'; readonly row: Customer }
@@ -51,7 +51,7 @@ export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore
 type Search = {
   readonly context: Context
   readonly term: string
-  /** A UUID, or the UUID in a global id of a type that has such rows. */
+  /** The id in the term: a UUID, or the UUID in a global id of a type that has such rows. */
   readonly idOf: (type: SearchHit['type']) => string | null
   readonly params: { readonly merchantId: string; readonly limit: number }
 }
@@ -59,8 +59,8 @@ type Search = {
 type Ids = readonly (string | null | undefined)[]
 
 /**
- * By any identifier, and customers by the beginning of a name. Exact matches come first. Finds only rows that the lists
- * show to the caller.
+ * Finds payouts, customers, wallets, payout methods and deposits by any of their identifiers, and customers by the
+ * beginning of a name. Exact matches come first. Finds only rows that the lists show to the caller.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -146,6 +146,7 @@ async function findCustomerIds({ context: { db }, term, idOf, params }: Search):
   return [idOf('customer'), ...idsOf(byEmail), ...idsOf(byPhone)]
 }
 
+/** A customer has at most three names. */
 const maxNamesPerCustomer = 3
 
 async function findCustomerIdsByName({ context: { db }, term, params }: Search): Promise<readonly string[]> {
@@ -157,8 +158,8 @@ async function findCustomerIdsByName({ context: { db }, term, params }: Search):
 }
 
 /**
- * Names of customers from before search keys existed are folded in ASCII only, so a term with other letters is also
- * tried as such names are usually written.
+ * Returns the forms in which a name may be stored. Names of customers from before search keys existed are folded in
+ * ASCII only, so a term with other letters is also tried as such names are usually written.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())
@@ -169,7 +170,7 @@ function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** On EVM networks the case of an address has no meaning. */
+/** Returns the spellings of an address: on EVM networks the case of an address has no meaning. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]
@@ -191,7 +192,7 @@ async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Sear
   return [idOf('payoutMethod'), ...rows.flatMap(idsOf)]
 }
 
-/** Wallets that a transaction on a chain paid, and references of those of its deposits that are credited. */
+/** The wallets that a transaction on a chain paid, and the references of those of its deposits that are credited. */
 async function findTransactions({ context: { db }, term, params }: Search) {
   const rows = await Promise.all(
     networks.map((network) => {
@@ -221,7 +222,7 @@ function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
   return rows.map(({ id }) => id)
 }
 
-/** Reads rows in the order of their ids, each once. */
+/** Reads the rows in the order of their ids, each once. */
 async function readRows<Row extends { readonly id: string }>(
   candidates: Ids,
   read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],

@@ -5,9 +5,8 @@
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * Returns the preference by the most specific range that matches the type (RFC 9110, 12.5.1).
- *
- * Ignores parameters other than `q`, because every type has one representation here.
+ * The content-negotiation rule of RFC 9110 (12.5.1): the most specific range that matches the type decides. Ignores
+ * parameters other than `q`, because every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
