@@ -73,7 +73,7 @@ const bankDetails = {
   bankCode: bankDescriptions.bankCode,
 }
 
-/** The codes that only some countries' accounts have. */
+/** Only some countries' accounts have them. */
 const optionalCodes = {
   sortCode: bankDescriptions.sortCode,
   swiftCode: bankDescriptions.swiftCode,

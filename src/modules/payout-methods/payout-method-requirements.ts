@@ -19,9 +19,9 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** The maximum length in code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
+  /** In code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
-  /** A regular expression (with the flag `u` or `v`) for the accepted values, regardless of their length. */
+  /** With the flag `u` or `v`, regardless of the length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
   /** A failed check does not reject the value (ruling 23). */
@@ -39,8 +39,7 @@ export type PayoutMethodRequirements = {
 }
 
 /**
- * Returns the form fields of a payout method: a bank account for fiat, a crypto address for a stablecoin. They derive
- * from the operations' input schemas and checks, so they cannot contradict them.
+ * The fields derive from the operations' input schemas and checks, so they cannot contradict them.
  *
  * @param input `country` of the bank; optional, because the currency implies it
  * @throws DomainError INVALID_INPUT, also if currency and country do not match
@@ -102,7 +101,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Of these results, only fields and codes are used. */
+  /** Only fields and codes are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 
