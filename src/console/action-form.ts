@@ -21,7 +21,7 @@ type ActionFormState = {
   readonly address: string
   readonly csrfToken: string
   readonly target: string
-  /** Shown next to the new values. */
+  /** The values in force, which are shown next to the new ones. */
   readonly current: FormValues
   readonly rejected: RejectedForm | null
 }
@@ -30,7 +30,7 @@ export function formNameOf({ name, formName = name }: ActionDeclaration): string
   return formName
 }
 
-/** Collapsed behind its title. After a rejection it is open and has the error and the values. */
+/** Renders the form of an action, collapsed behind its title. After a rejection it is open and has the error and the values. */
 export function actionForm(
   action: ActionDeclaration,
   { address, csrfToken, target, current, rejected }: ActionFormState,
@@ -73,7 +73,7 @@ type Rejection = { readonly message: string; readonly fieldErrors: ReadonlyMap<s
 
 const noRejection: Rejection = { message: '', fieldErrors: new Map() }
 
-/** With the labels of the form. */
+/** Formats an error with the labels of the form, as a whole and for each invalid field. */
 function describeRejection(error: DomainError, action: ActionDeclaration): Rejection {
   const { errorFields = {} } = action
   const formFieldOf = (field: string) => errorFields[field] ?? field
@@ -85,7 +85,7 @@ function describeRejection(error: DomainError, action: ActionDeclaration): Rejec
   return { message: replaceOptions(message, action), fieldErrors: new Map(fieldErrors) }
 }
 
-/** The form shows its labels instead of the command's options. */
+/** Replaces the options of the command in an error by the labels of the form. */
 function replaceOptions(message: string, action: ActionDeclaration): string {
   return formFieldsOf(action).reduce((text, { typed, label }) => {
     const [option = ''] = typed.split(' ')
@@ -97,6 +97,7 @@ type ControlState = {
   readonly id: string
   readonly value: string
   readonly current: string
+  /** Why the value was rejected. */
   readonly error: string | null
 }
 
@@ -126,7 +127,7 @@ function formControl(field: FormField, state: ControlState): Html {
   return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input type="${type}" id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${notes}</div>\n`
 }
 
-/** Rendered below the control. */
+/** The error, the value in force and the hint of a control, below it. */
 function controlNotes({ hint }: FormField, { id, current, error }: ControlState): Html {
   return html`${error === null ? '' : html`<small class="invalid" id="${id}-wrong">${error}</small>`}\
 ${current === '' ? '' : html`<small class="current" id="${id}-current">Now: ${current}</small>`}\
@@ -141,7 +142,7 @@ function isOptional({ typed, isRequiredInForm }: ActionField): boolean {
   return typed.startsWith('--') && !isRequiredInForm
 }
 
-/** For screen readers. */
+/** Links a control to its notes, for screen readers. */
 function ariaAttributes({ hint }: FormField, { id, current, error }: ControlState): Html {
   const notes = { wrong: error !== null, current: current !== '', hint: hint !== undefined }
   const ids = Object.entries(notes).flatMap(([name, isShown]) => (isShown ? [`${id}-${name}`] : []))
@@ -158,7 +159,7 @@ export type ActionOutcome =
   | { readonly rejected: RejectedForm }
   | 'forged'
 
-/** Once however often the form is sent. Other errors than domain errors propagate. */
+/** Runs the action of a submitted form, once however often the form is sent. Other errors than domain errors propagate. */
 export async function runSubmittedAction(
   console: ConsoleContext,
   session: ConsoleSession,
@@ -211,7 +212,7 @@ async function performAction(
   return { name, secret: String(result[field]), advice }
 }
 
-/** Browsers send a time without its zone. */
+/** Adds the zone to a time of a form; browsers send it without. */
 function zonedText({ isTime }: ActionField, text: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text.trim()) ?? []
   return isTime && minute !== undefined ? `${minute}${seconds}Z` : text

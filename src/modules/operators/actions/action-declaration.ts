@@ -2,31 +2,33 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** A flag that is set has any text; a list is separated by commas. */
+/** The values of fields by name. A flag that is set has any text; a list is separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
-/** `name` is that of the operation's field. */
+/** `name` is the field's name in the operation. */
 export type ActionField = {
   readonly name: string
-  /** `<word>`, `--option <noun>` or `--flag`. */
+  /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
-  /** In the console's form. A field without a label is provided by the page, or exists only in the command. */
+  /**
+   * The label in the console's form. A field without a label is provided by the page, or exists only in the command.
+   */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly isMultiple?: true
-  /** The form takes a time in UTC without its zone. */
+  /** Whether the value is a time, which the form takes in UTC without its zone. */
   readonly isTime?: true
-  /** The command does not require it. */
+  /** Whether the form requires a value, although the command does not. */
   readonly isRequiredInForm?: true
 }
 
-/** The command and the console's form derive from it. */
+/** An action of operators. The command and the console's form derive from it. */
 export type ActionDeclaration = {
-  /** Of the command, and of the action in the operator log. */
+  /** The name of the command, and of the action in the operator log. */
   readonly name: string
-  /** If the console has several forms for the action. */
+  /** Identifies the form, if the console has several forms for the action. */
   readonly formName?: string
   readonly title: string
   /** The list of commands shows the first sentence. */
@@ -34,20 +36,20 @@ export type ActionDeclaration = {
   /** Replaces the summary in the form. */
   readonly formText?: string
   readonly fields: readonly ActionField[]
-  /** Separated by spaces: the fields whose values are in a row of a page. */
+  /** The fields whose values are in a row of a page, separated by spaces. */
   readonly rowFields?: readonly string[]
-  /** They identify the action's object. */
+  /** The fields that identify the action's object. */
   readonly subject: readonly string[]
-  /** If so, the command requires a reason in live. The form always requires one. */
+  /** Whether the action moves money. If so, the command requires a reason in live. The form always requires one. */
   readonly movesMoney?: true
-  /** The command requires a reason in the sandbox too. */
+  /** Whether the command requires a reason in the sandbox too. */
   readonly requiresReason?: true
   readonly reasonHint?: string
-  /** The names that differ from those in `fields`. */
+  /** Names in the operation's errors that differ from those in `fields`. */
   readonly errorFields?: FieldNames
-  /** The console shows it once. */
+  /** A secret field of the result. The console shows it once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }
-  /** Returns what the command prints. `values` includes the `reason`. */
+  /** Calls the operation, and returns what the command prints. `values` includes the `reason`. */
   readonly run: (service: Service, values: ActionValues) => Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -57,6 +59,7 @@ export function splitList(text: string | undefined): string[] | undefined {
   return text?.split(',').map((each) => each.trim())
 }
 
+/** @throws DomainError INVALID_INPUT with the field */
 export function parseWholeNumber(field: string, text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text)
   throw invalidInput([{ field, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
