@@ -66,6 +66,7 @@ export class DomainError extends Error {
   }
 }
 
+/** Reports every invalid field (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }

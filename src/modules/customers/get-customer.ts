@@ -53,15 +53,18 @@ function requireMerchantCaller({ caller }: Context): null {
   throw invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
+/** @throws DomainError CUSTOMER_CLOSED */
 export function requireActive(customer: Customer): Customer {
   if (customer.status === 'active') return customer
   throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
   return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }
 
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
   return customers.get({ db, merchantId }, customerId)
 }

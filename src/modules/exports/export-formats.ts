@@ -108,6 +108,7 @@ const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }
 export const StatementFileInput = z.object({ ...StatementInput.shape, format: z.enum(exportFormats).default('csv') })
 export const JournalFileInput = z.object({ ...PeriodInput.shape, ...recordFormatField })
 
+/** @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet) */
 export async function statementFile(context: Context, input: z.input<typeof StatementFileInput>): Promise<ExportFile> {
   const { format } = parseInput(StatementFileInput, input)
   return createExportFile(format, await exportStatement(context, input))

@@ -47,6 +47,7 @@ export function payoutLookupErrors(lookup: PayoutLookup): FieldError[] {
 
 const payoutLookupFields = ['payoutId', 'payoutKey', 'transactionId', 'referenceId'] as const
 
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export async function findPayoutByLookup(db: Reader, context: Context, lookup: PayoutLookup): Promise<Payout> {
   if (lookup.payoutId != null) return findPayout(db, context, lookup.payoutId)
   const payout = await findByAlternateId(db, context, lookup)
@@ -87,6 +88,7 @@ export function referenceIdRange(referenceId: string): ReferenceIdRange {
   return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }
 
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function findPayout(db: Reader, { merchantId }: Context, payoutId: string): Promise<Payout> {
   return payouts.get({ db, merchantId }, payoutId)
 }

@@ -74,7 +74,9 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
      * The row stays recorded, and another one may be set for the same time. A cancelled row is returned unchanged.
-     * @throws DomainError, the first that applies:
+     *
+     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
+     *   taken effect
      */
     cancel: async (service: Service, input: CodePair<Code> & { effectiveAt: string }): Promise<Row> => {
       const { effectiveAt, ...pair } = parseInput(CancelInput, input) as typeof input

@@ -20,10 +20,12 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
 }
 
+/** @throws DomainError INSUFFICIENT_SCOPE with the name of the scope */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
+/** @throws DomainError INSUFFICIENT_SCOPE */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },

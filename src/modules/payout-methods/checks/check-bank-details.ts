@@ -13,7 +13,7 @@ export type BankDetails = {
   iban: string | null
 }
 
-/** Checks the account number for NGN only, because no single rule covers another currency of the contract. */
+/** Checks the account number for NGN only: no single rule covers another currency of the contract (ruling 23). */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
   const checks = [
