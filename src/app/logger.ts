@@ -17,7 +17,7 @@ const maxPipeWriteBytes = 4_096
 const maxWriteBytes = 64 * 1024
 
 /**
- * Creates a logger that writes JSON lines without API keys and account numbers, and never waits for the log's reader.
+ * JSON lines without API keys and account numbers. Never waits for the log's reader.
  *
  * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
  * Keys are redacted in the finished line, long numbers in errors.
@@ -131,8 +131,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Serializes an error with its stack frames and a message without values. Database engines and JavaScript quote their
- * input in messages, which can be anything that a caller sent.
+ * Keeps the stack frames, and a message without values. Database engines and JavaScript quote their input in messages,
+ * which can be anything that a caller sent.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>

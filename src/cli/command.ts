@@ -74,9 +74,7 @@ type DatabaseCommand = ChangeDeclaration & {
     options: OptionValues,
     runtime: CommandRuntime,
   ) => Promise<unknown>
-  /**
-   * The modes in which the command can create the database. Any other command rejects a database that does not exist.
-   */
+  /** Any other command rejects a database that does not exist. */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is migrated. */
   readonly canBackUpFirst?: true

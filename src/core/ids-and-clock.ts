@@ -80,7 +80,7 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Creates a generator of UUIDv7 ids (RFC 9562) that sort by creation, even within one millisecond.
+ * RFC 9562. Ids sort by creation, even within one millisecond.
  *
  * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
  * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.

@@ -8,11 +8,10 @@ import type { TableName } from './tables.ts'
 /** Only `src/database` knows which engine it is. */
 export type Database = Reader & {
   /**
-   * Runs `operation` in a transaction and resolves when the commit is durable.
-   *
-   * The operation must await only its own statements, and should check its conditions before it writes. If it throws,
-   * only its own writes are rolled back. It can run several times: after a `ConflictError`, and on PostgreSQL after a
-   * serialization failure, deadlock or unique violation, because the next run sees the other transaction's rows.
+   * Resolves when the commit is durable. The operation must await only its own statements, and should check its
+   * conditions before it writes. If it throws, only its own writes are rolled back. It can run several times: after a
+   * `ConflictError`, and on PostgreSQL after a serialization failure, deadlock or unique violation, because the next
+   * run sees the other transaction's rows.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    *   passed)
@@ -28,8 +27,8 @@ export type Database = Reader & {
   /** For SQLite's writer: a batch blocks the event loop until its commit. */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the writer of a single-writer engine, durably: the previous writer can no longer commit. Called
-   * after the port is open and before the first response.
+   * For a single-writer engine, durably: the previous writer can no longer commit. Called after the port is open and
+   * before the first response.
    *
    * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
    *   should exit.
@@ -60,7 +59,7 @@ export type Database = Reader & {
   readonly watch: (table: WatchedTable, call: () => void) => () => void
   readonly ping: () => Promise<void>
   /**
-   * Copies a snapshot of the whole database to a new file, durably, while the database is in use.
+   * Copies a snapshot, durably, while the database is in use.
    *
    * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
@@ -216,10 +215,7 @@ export type RestoreOptions = {
   /** It is kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
-  /**
-   * Called with the URL of a copy of the backup; may inspect and migrate the copy. If this callback throws, the restore
-   * is cancelled.
-   */
+  /** Receives the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }

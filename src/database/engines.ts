@@ -21,7 +21,7 @@ export type DatabaseEngines = {
    */
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
   /**
-   * Opens a database for inspection, without changing it. It need not be fully migrated.
+   * Changes nothing. The database need not be fully migrated.
    *
    * @throws Error when the database cannot be reached or opened, or is not one of this service
    */
@@ -34,7 +34,7 @@ export type DatabaseEngines = {
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
   /**
-   * Copies a migrated database to one of the other engine, and marks it as moved.
+   * To a database of the other engine. Marks the source as moved.
    *
    * @throws Error with advice when the target is not empty, or the databases differ; the next call continues the copy
    */

@@ -12,8 +12,8 @@ export const writeTimeoutMs = 10_000
 export const maxQueuedWrites = 10_000
 
 /**
- * Returns milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). All its processes share this clock, so they
- * can check each other's deadlines. It is never set, and runs while a process is suspended.
+ * CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines. It is never
+ * set, and runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()

@@ -78,10 +78,7 @@ export type MigrationDialect = {
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
   /** For narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
-  /**
-   * Adds a foreign key from a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column
-   * for it.
-   */
+  /** From a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column for it. */
   readonly referenceToText: <Table extends string, Column extends string>(
     table: CreateTableBuilder<Table, Column>,
     reference: { readonly name: string; readonly column: Column; readonly target: string },
@@ -116,9 +113,9 @@ export type MigrationDialect = {
   ) => readonly MigrationStep[]
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * Sets SQLite's planner statistics for a large table: how many rows share the first column of an index, the first two
-   * columns, and so on. `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL
-   * collects its own statistics.
+   * For a large table on SQLite: how many rows share the first column of an index, the first two columns, and so on.
+   * `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL collects its own
+   * statistics.
    */
   readonly setPlannerStatistics: (
     table: string,
@@ -137,9 +134,8 @@ export type SchemaObject = {
 }
 
 /**
- * The result of comparing a database's schema with the schema of the migrations. `differences` can reject writes or
- * allow changes to history, `notices` are harmless additions, and `unchecked` is the reason if the schemas were not
- * compared.
+ * `differences` can reject writes or allow changes to history, `notices` are harmless additions, and `unchecked` is the
+ * reason if the schemas were not compared.
  */
 export type SchemaCheck = {
   readonly differences: readonly string[]

@@ -56,7 +56,7 @@ export type Operation<Input, Result, Declaration extends OperationDeclaration = 
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation in this process or in the writer process, which finds the operation by its declared name.
+ * In this process, or in the writer process, which finds the operation by its declared name.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */

@@ -221,15 +221,13 @@ export type RequestParts = {
 }
 
 /**
- * Maps the fields of the path, and of the query (GET) or body (other methods), to the operation's input.
- *
  * Ignores unknown names, but rejects another spelling of a known name in the body: ignoring `customerId` would act for
  * the wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error (ruling 103).
  *
  * @param headerErrors invalid headers, which are reported together with the fields
  * @param onIgnored called with the ignored names of a body, before anything is thrown
  * @throws DomainError INVALID_INPUT for a body that is not an object, or for misspelt names and repeated query
- * parameters, together with all other invalid fields (ruling 3)
+ *   parameters, together with all other invalid fields (ruling 3)
  */
 export function unpackInput(
   route: Route,

@@ -36,8 +36,8 @@ import type { Operation, OperationDeclaration } from '../operations/context.ts'
 import type { OperationName } from '../operations/operation-name.ts'
 
 /**
- * By the name that the writer process receives. Unlike a registry that modules fill when they load, this table is
- * complete in every process, and a missing operation does not compile.
+ * Unlike a registry that modules fill when they load, this table is complete in every process, and a missing operation
+ * does not compile.
  */
 export const operations: {
   readonly [Name in OperationName]: Operation<never, unknown, OperationDeclaration<Name>>

@@ -31,7 +31,7 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Converts `amount` at `rate`, rounded down to `minorUnitPlaces`, to a decimal string with eight places (ruling 43).
+ * Rounds down to `minorUnitPlaces`, and returns eight places (ruling 43).
  *
  * Returns a string because a fiat value can exceed the range of `Amount`; fiat values are never summed. Bigint
  * arithmetic is exact and faster than decimal.js.

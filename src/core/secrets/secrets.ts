@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * Encrypts secrets for storage (AES-256-GCM). The additional authenticated data `aad` identifies the row of the secret,
- * such as `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
+ * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
+ * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
@@ -13,7 +13,7 @@ export type Secrets = {
    * @throws an error if the ciphertext was changed or has another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Derives a key for a purpose from the first key (HKDF); returns an empty buffer if no key is configured. */
+  /** HKDF from the first key; an empty buffer if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 

@@ -103,8 +103,7 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Verifies that a new connection is to the primary, and waits until its synchronous standbys have all commits that it
- * shows.
+ * Also waits until the synchronous standbys have all commits that the primary shows.
  *
  * After a crash, PostgreSQL shows commits that were not replicated yet and that a failover would lose. A former primary
  * that does not know its successor fails this check, because its standbys follow another server.

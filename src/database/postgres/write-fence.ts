@@ -16,8 +16,8 @@ const functionSql = `create or replace function ${fenceName}() returns trigger l
   end $fence$`
 
 /**
- * Fencing by triggers: blocks writes to `tables` by triggers, which bind every process, of any version, from the end of this transaction on.
- * Creating a trigger waits for the transactions that have written to its table.
+ * Fencing by triggers, which bind every process, of any version, from the end of this transaction on. Creating a
+ * trigger waits for the transactions that have written to its table.
  */
 export async function fenceTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   await client.query(functionSql)

@@ -100,8 +100,8 @@ const checkIntervalMs = 100
 const idleCheckIntervalMs = 1_000
 
 /**
- * Watches the database at `path`, its WAL and the WAL index. SQLite continues to use files that were removed or
- * replaced, and commits to them are lost when the process ends.
+ * Also watches the WAL and its index. SQLite continues to use files that were removed or replaced, and commits to them
+ * are lost when the process ends.
  *
  * After a change the process rejects everything permanently, because it cannot know what other processes did to the
  * files.
@@ -191,7 +191,7 @@ export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatus
 }
 
 /**
- * Checks that the WAL is as long as its index says.
+ * The WAL must be as long as its index says.
  *
  * @throws Error when the WAL was removed while another process had it open: the current WAL lacks that process's
  *   commits, and must not be extended

@@ -30,7 +30,7 @@ export type GraphqlRequest = DocumentRequest & {
 
 /**
  * `planned` uses plans and its own coercion of variables, and graphql-js for everything else. `reference` uses only
- * graphql-js. Both have the same responses, limits, costs and prechecks.
+ * graphql-js. Both executors have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 

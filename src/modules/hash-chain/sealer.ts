@@ -57,8 +57,7 @@ type CountedSeal = Seal & CountedEvents
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait
- * for seals.
+ * Within about a second, or ten if many merchants are active. Payouts never wait for seals.
  *
  * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
  * stores nothing. A process that finds the seals of another process stands by. Does not depend on the clocks of other

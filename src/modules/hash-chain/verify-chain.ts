@@ -35,10 +35,7 @@ type VerifyChainOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/**
- * Verifies all sealed history against its seals, and the seals against each other. Sealed rows are immutable, so the
- * verification needs no snapshot.
- */
+/** Also verifies the seals against each other. Sealed rows are immutable, so the verification needs no snapshot. */
 export async function verifyChain(
   db: Reader,
   { savedHeads = [], onProgress = () => {} }: VerifyChainOptions = {},

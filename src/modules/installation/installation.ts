@@ -4,7 +4,7 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database to one mode permanently. The first process decides; later ones must agree.
+ * Permanently: the first process decides; later ones must agree.
  *
  * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, even if an
  * operator forgets to set `MODE` for one command.

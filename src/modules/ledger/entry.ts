@@ -67,8 +67,8 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 }
 
 /**
- * Returns the position of the entry in its transfer: debits come first, and a returned fee adds a second debit. The
- * position is part of entry ids, so it must never change.
+ * Debits come first, and a returned fee adds a second debit. The position is part of entry ids, so it must never
+ * change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

@@ -45,8 +45,7 @@ export type WalletEntry = {
 type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
- * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
- * leaves nothing behind.
+ * The balance changes first, by a conditional update, so an error leaves nothing behind.
  *
  * Only deposits and openings have a limit: their sum in a wallet is at most `maxAmount`. Outgoing money counts too,
  * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
@@ -84,7 +83,7 @@ export async function postDepositReversal(
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
- * Debits the wallet that pays a payout. A conditional update prevents two debits from spending the same money.
+ * A conditional update prevents two debits from spending the same money.
  *
  * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
  *   changed

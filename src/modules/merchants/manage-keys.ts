@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Creates a key without scopes, keeps the latest such key so that callers can migrate, and revokes older ones.
+ * Keeps the latest key without scopes, so that callers can migrate, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

@@ -32,8 +32,7 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
 }
 
 /**
- * Confirmations after which a transaction is considered final. The block that contains it counts as the first.
- *
+ * A transaction is then considered final. The block that contains it counts as the first.
  * - Ethereum: a block is finalized two epochs of 32 slots after its own (Gasper, ethereum.org).
  * - Polygon: the depth in use before milestones (PIP-11, "current finality time breakdown: 256 blocks"); the deepest
  *   known reorganization, of February 2023, was 157 blocks.

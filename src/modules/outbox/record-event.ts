@@ -4,8 +4,8 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * An event to record. `version` is the number of the event, for an object with a fixed set of events. `data` is the row
- * of an object that can change at any time. `at` is the time in the object's own row.
+ * `version` is the number of the event, for an object with a fixed set of events. `data` is the row of an object that
+ * can change at any time. `at` is the time in the object's own row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }

@@ -5,9 +5,9 @@ const count = 36n ** BigInt(length)
 /**
  * Ten characters `[A-Z0-9]` (ruling 44). Older payouts have twelve, so there are no collisions.
  *
- * It is an affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per
- * merchant. A random text would need a unique index with random inserts. The two coefficients come from the merchant's
- * id, so that a reference does not reveal the number of the merchant's payouts.
+ * An affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per merchant. A
+ * random text would need a unique index with random inserts. The two coefficients come from the merchant's id, so that
+ * a reference does not reveal the number of the merchant's payouts.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)

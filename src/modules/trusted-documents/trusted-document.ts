@@ -1,8 +1,8 @@
 import type { RowOf } from '../../database/tables.ts'
 
 /**
- * A GraphQL document that this installation trusts for every merchant, until `removedAt`. Its `id` comes from the
- * client's build tool and is bound to this `text` permanently.
+ * Trusted for every merchant, until `removedAt`. Its `id` comes from the client's build tool and is bound to this
+ * `text` permanently.
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 

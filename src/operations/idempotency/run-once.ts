@@ -104,9 +104,9 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Hashes a request, to detect another input with the same key. Keys of payouts are kept permanently, so this hash must
- * never change: fields are sorted by name and absent ones omitted, because later versions may reorder or add fields. A
- * nested `null` is kept, because an update to `null` clears a value.
+ * Detects another input with the same key. Keys of payouts are kept permanently, so this hash must never change: fields
+ * are sorted by name and absent ones omitted, because later versions may reorder or add fields. A nested `null` is
+ * kept, because an update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>

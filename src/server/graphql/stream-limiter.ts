@@ -142,10 +142,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/**
- * Yields results until they end or `last` resolves. The value of `last` is then the last result, unless the value is
- * null.
- */
+/** Until `last` resolves, whose value is then the last result, unless it is null. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

@@ -81,8 +81,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * Rejects API keys from pages in live mode, so that no merchant publishes a key by mistake. An invalid key is rejected
- * as well, because a key in a page is compromised anyway.
+ * In live mode, so that no merchant publishes a key by mistake. An invalid key is rejected too: a key in a page is
+ * compromised anyway.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */

@@ -54,8 +54,8 @@ const exposedHeaders = [
 const preflightMaxAgeSeconds = 86_400
 
 /**
- * Sets the CORS headers of a response before its status is known (Fetch, "HTTP extensions"). Never allows credentials,
- * because the service uses no cookies.
+ * Runs before the status is known (Fetch, "HTTP extensions"). Never allows credentials, because the service uses no
+ * cookies.
  *
  * Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
  *

@@ -63,8 +63,8 @@ export type SharedWindows = {
 }
 
 /**
- * Leases tokens to processes. Leased tokens plus those used within the last second never exceed `perSecond`, so the
- * limit holds across processes. The use of a leased token is recorded at the next exchange, so never too early.
+ * Leased tokens plus those used within the last second never exceed `perSecond`, so the limit holds across processes.
+ * The use of a leased token is recorded at the next exchange, so never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)

@@ -12,7 +12,7 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Queues responses to reads until the end of the event-loop iteration (`setImmediate`), and then sends them together.
+ * Responses to reads are sent together at the end of the event-loop iteration (`setImmediate`).
  *
  * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
  * A wake-up for each would cost this process up to half the time of a small response. Responses to writes are not
@@ -55,10 +55,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text with the headers of the reply, immediately or when `whenReady` calls back.
- *
- * Bypasses Fastify's serialization, type checks and `onSend` hooks, which take a twentieth of the time of a small
- * response.
+ * Immediately, or when `whenReady` calls back. Bypasses Fastify's serialization, type checks and `onSend` hooks, which
+ * take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,

@@ -23,11 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/**
- * Banks report statuses; blockchain nodes read the addresses to watch and report deposits.
- *
- * The rail's signature authenticates a request, which can concern any merchant.
- */
+/** The rail's signature authenticates a request, which can concern any merchant. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)

@@ -31,8 +31,8 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
 export const receiverPath = '/sandbox/webhooks'
 
 /**
- * So that the demo needs no other program. Responds with the event id, which the delivery log shows. It needs neither
- * key nor signature, because it does nothing else.
+ * So that the demo needs no other program. Needs neither key nor signature: it only returns the event id, which the
+ * delivery log shows.
  */
 export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))

@@ -27,8 +27,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other
- * nine (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit.
+ * Ten digits, the last of which is a check digit over the bank code and the other nine (CBN, NUBAN standard of 2010,
+ * revised in 2020). Detects every single wrong digit.
  *
  * @returns null if no check is possible, because the CBN has not assigned the bank code
  */
@@ -50,8 +50,8 @@ export function checkNuban({
 }
 
 /**
- * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits
- * of another financial institution prefixed with `9`.
+ * Six digits: a bank's three digits prefixed with `000`, or the five digits of another financial institution prefixed
+ * with `9`.
  *
  * Returns null for codes of payment switches, which the check digit does not cover: NIBSS uses six digits (`000013` is
  * not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
@@ -144,10 +144,7 @@ function ibanError(text: string): string | null {
   return 'The national check digit within the IBAN does not fit its bank and account.'
 }
 
-/**
- * Sums decimal digits, each times its weight. If no weight shares a factor with 10, the sum modulo 10 detects every
- * single wrong digit.
- */
+/** If no weight shares a factor with 10, the sum modulo 10 detects every single wrong digit. */
 function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
   return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)
 }

@@ -36,10 +36,8 @@ type HttpRailOptions = HttpRailConfig & {
 }
 
 /**
- * Creates the rail of a bank with an HTTP API (docs/guides/rails.md).
- *
- * Its methods throw unless the bank gives a documented response; the order's state is then unknown. Responses need no
- * signature, because TLS authenticates the bank.
+ * docs/guides/rails.md describes the API. The methods throw unless the bank gives a documented response; the order's
+ * state is then unknown. Responses need no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */

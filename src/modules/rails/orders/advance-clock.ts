@@ -46,9 +46,8 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Advances the merchant's clock (sandbox only). Before it returns, it runs all calls to the sandbox rail that fall due,
- * each at its due time, except submissions while that rail is paused. Webhooks and polls of other rails follow within
- * seconds.
+ * Before it returns, it runs all calls to the sandbox rail that fall due, each at its due time, except submissions
+ * while that rail is paused. Webhooks and polls of other rails follow within seconds.
  *
  * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
  */

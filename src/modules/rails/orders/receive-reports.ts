@@ -44,7 +44,7 @@ export async function receiveReports(
 }
 
 /**
- * Applies stored messages that a process left unread when it died. A failing message does not block the others.
+ * Those that a process left unread when it died. A failing message does not block the others.
  *
  * @returns the ids that match no order of the rail
  */

@@ -4,9 +4,9 @@ export const maxOpen = 256
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Orders the deliveries of one endpoint: open events (read from the feed, not yet attempted) and due retries. An object
- * gets its next attempt after the previous one is recorded, and its later events wait while an earlier one is pending.
- * Objects never wait for one another.
+ * Open events (read from the feed, not yet attempted) and due retries. An object gets its next attempt after the
+ * previous one is recorded, and its later events wait while an earlier one is pending. Objects never wait for one
+ * another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
   /** Marks the delivery as in flight; `null` if none can start. */

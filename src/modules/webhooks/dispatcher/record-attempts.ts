@@ -107,8 +107,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * Returns the state of a delivery after an attempt. If the merchant, or a process that took over the lease, has changed
- * the delivery since the attempt began, that change stays and the attempt is only logged.
+ * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, that change
+ * stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted

@@ -6,8 +6,8 @@ type ResolvedAddress = { readonly address: string; readonly family: number }
 const [serverTimeoutMs, tries] = [2_000, 2]
 
 /**
- * Creates a lookup that queries name servers directly. The system's own lookup uses a pool of four threads per process,
- * so names whose servers never respond would block every delivery.
+ * Queries name servers directly. The system's own lookup uses a pool of four threads per process, so names whose
+ * servers never respond would block every delivery.
  *
  * @param servers name servers to use instead of the system's
  */

@@ -67,8 +67,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * Creates a client for services that the operator configures, at any address. URLs that merchants choose go through
- * `createSender`, which guards against SSRF.
+ * For services that the operator configures, at any address. URLs that merchants choose go through `createSender`,
+ * which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Neither the environment nor a caller can turn certificate verification off.

@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns the time of the next attempt, or `null` after the last one. `Retry-After` can postpone an attempt but not
- * advance it; otherwise a receiver that always sends one second would exhaust its attempts within seconds.
+ * `null` after the last attempt. `Retry-After` can postpone an attempt but not advance it; otherwise a receiver that
+ * always sends one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]

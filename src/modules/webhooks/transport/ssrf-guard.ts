@@ -22,9 +22,8 @@ export type SsrfGuard = {
 export const maxIdleSockets = 128
 
 /**
- * Creates agents that connect only to public unicast and allowed addresses. Each new connection checks its host if that
- * is an address, or else every address that the lookup returns. The socket connects to no other address, so DNS
- * rebinding has no effect.
+ * Each new connection checks its host if that is an address, or else every address that the lookup returns. The socket
+ * connects to no other address, so DNS rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }

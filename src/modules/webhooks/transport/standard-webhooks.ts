@@ -20,8 +20,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * The secrets and keys of an endpoint, newest first, including previous ones during a rotation. They are key objects,
- * because signing with raw bytes takes four times as long.
+ * Newest first, including previous ones during a rotation. Secrets and keys are key objects, because signing with raw
+ * bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -102,7 +102,7 @@ export function createSignedHeaders(
 }
 
 /**
- * Verifies that one of the signer's shared secrets signed a request in the last five minutes; returns the request's id, or `null`.
+ * Returns the id of a request that a shared secret signed in the last five minutes, or `null`.
  *
  * @param headers with names in lower case
  */
