@@ -132,8 +132,8 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * The environment takes precedence over `.env`. Child processes and libraries see its variables too. Only the entry points
- * call this, so that no test reads a developer's file.
+ * The environment takes precedence over `.env`. Child processes and libraries see its variables too. Only the entry
+ * points call this, so that no test reads a developer's file.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())

@@ -6,8 +6,8 @@ import { base58Check, encodeEvmAddress, encodeTronAddress, isBase58 } from './ad
 import type { AddressFamily } from './network.ts'
 
 /**
- * Derives child `0/index`, BIP-44's external chain. Does not support Solana, whose keys derive from
- * private keys only (SLIP-0010).
+ * Derives child `0/index`, BIP-44's external chain. Does not support Solana, whose keys derive from private keys only
+ * (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does

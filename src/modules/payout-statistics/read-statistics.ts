@@ -4,14 +4,15 @@ import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
 import { coverageOfMerchants, statisticsSince } from './repository.ts'
 
-/** Amounts in 10⁻⁸ units. */
+/** The statistics of all merchants together; amounts in 10⁻⁸ units. */
 export type StatisticsSum = Pick<
   StatisticsChange,
   'day' | 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket' | 'payoutCount'
 > & { readonly amount: bigint; readonly fee: bigint }
 
 /**
- * Reads some rows for each merchant and day with payouts, however many payouts there are.
+ * Sums the statistics of all merchants from a day on, for an operator. Reads some rows for each merchant and day with payouts,
+ * however many payouts there are.
  *
  * @param from in UTC, such as `2026-03-01`
  */
@@ -32,6 +33,7 @@ export async function readStatistics({ db }: Service, from: string): Promise<rea
   return sums
 }
 
+/** Returns the number of events of all merchants that the statistics lack. */
 export async function countUncountedEvents({ db }: Service): Promise<number> {
   let events = 0
   for await (const merchantIds of iterateMerchantIds(db)) {

@@ -22,7 +22,7 @@ const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'd
 const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
-/** Rows per statement: most of a seal fits into one statement, and five add the rest. */
+/** The numbers of rows that one statement adds: most of a seal fits into one, and five statements add the rest. */
 const statementSizes = [16, 4, 1] as const
 
 const additions = statementSizes.map((size) => {
@@ -30,7 +30,7 @@ const additions = statementSizes.map((size) => {
   return { size, names, add: addRows(names) }
 })
 
-/** The rows may not exist yet. No two changes are to the same row. */
+/** Adds to rows of the statistics, which may not exist yet, with few statements. No two changes are to the same row. */
 export async function addToStatistics(
   tx: Tx,
   { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
@@ -50,7 +50,7 @@ export async function addToStatistics(
 
 type RowParams = { merchantId: string; [name: string]: unknown }
 
-/** `names` has those of the parameters of each row. */
+/** Builds the statement for some rows; `names` has those of the parameters of each. */
 function addRows(names: readonly (readonly string[])[]) {
   return statement((p: Params<RowParams>) =>
     insertInto('payoutStatistics')
@@ -76,7 +76,7 @@ function addRows(names: readonly (readonly string[])[]) {
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** `null` if the cursor is elsewhere. */
+/** Moves the cursor of a merchant from an event to a later one; `null` if it is elsewhere. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })
@@ -85,7 +85,7 @@ export const advanceCursor = statementOne((p: Params<EventRange>) =>
     .returning('through'),
 )
 
-/** `null` if the merchant has a cursor. */
+/** Creates the cursor of a merchant; `null` if there is one. */
 export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
   insertInto('statisticsCursors')
     .values(pickParams(p, ['merchantId', 'through']))
@@ -93,6 +93,7 @@ export const insertCursor = statementOne((p: Params<{ merchantId: string; throug
     .returning('through'),
 )
 
+/** Moves the cursor of a merchant before its first event. */
 export const resetCursor = statement((p: Params<{ merchantId: string }>) =>
   insertInto('statisticsCursors')
     .values({ merchantId: p.merchantId, through: 0 })
@@ -103,6 +104,7 @@ export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
   deleteFrom('payoutStatistics').where('merchantId', '=', p.merchantId),
 )
 
+/** The events of a range that changed the status of a payout, with the payout. */
 export const statusChangesBetween = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>
@@ -116,6 +118,7 @@ export const statusChangesBetween = query((p: Params<EventRange>) =>
     .orderBy('events.sequence'),
 )
 
+/** The statistics of some merchants together from a day on. */
 export const statisticsSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
   acrossMerchants(
     selectFrom('payoutStatistics')
@@ -133,6 +136,7 @@ export const statisticsSince = query((p: Params<{ merchantIds: readonly string[]
   ),
 )
 
+/** The statistics of a merchant, for the audit. */
 export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('payoutStatistics').selectAll().where('merchantId', '=', p.merchantId),
 )
@@ -141,6 +145,7 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
+/** The last event that the statistics of each merchant include, its latest event, and the last event of its latest seal. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')
@@ -160,6 +165,7 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
   ),
 )
 
+/** The payouts that some events of a merchant created or settled, with the time of the settlement. */
 export const statusTimes = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>

@@ -1,7 +1,7 @@
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** Loads only the favicon. `hasScript` adds `pageScript`. */
+/** Renders a page that loads only the favicon. `hasScript` adds `pageScript`. */
 export function renderHtmlDocument(
   { title, style, hasScript = true }: { title: string; style: string; hasScript?: boolean },
   body: Html,
@@ -28,6 +28,8 @@ ${
 }
 
 /**
+ * Adds a copy button to each figure.
+ *
  * There are no buttons without JavaScript or without the clipboard API, which browsers disable for plain HTTP on other
  * hosts than localhost.
  */
