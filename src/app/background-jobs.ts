@@ -37,7 +37,7 @@ export function startBackgroundJobs(
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
 
-/** Sends webhooks: on SQLite of all merchants, on PostgreSQL of the merchants whose lease this process holds. */
+/** On SQLite of all merchants, on PostgreSQL of the merchants whose lease this process holds. */
 function startWebhookDispatcher(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
@@ -54,7 +54,7 @@ function startWebhookDispatcher(
   })
 }
 
-/** Returns the configured rails and, in the sandbox, its simulated bank. */
+/** In the sandbox also its simulated bank. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]

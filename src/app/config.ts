@@ -18,7 +18,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 /** In the working directory. The folder is created with the database; that of any other URL must exist. */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
-/** Every variable that configures the service, with its default; docs/reference/configuration.md lists them. */
+/** docs/reference/configuration.md lists them. */
 const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
@@ -29,7 +29,7 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** The executor of GraphQL operations: plans, or graphql-js alone. */
+  /** Plans, or graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
   /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
@@ -59,7 +59,6 @@ const Environment = z.object({
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
-  /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
   /** The first key encrypts secrets, all decrypt them. */
   SECRETS_KEY: z
@@ -67,13 +66,11 @@ const Environment = z.object({
     .transform(parseKeys)
     .refine((keys) => keys !== null, `must be one or more keys of ${keyFormat}, separated by commas`)
     .default([]),
-  /** Private addresses that webhooks may be delivered to. */
   WEBHOOK_ALLOW: z
     .string()
     .transform(parseAllowlist)
     .refine((entries) => entries !== null, `must be ${allowlistFormat}`)
     .default([]),
-  /** Scheduled backups: the folder, the interval, and how many are kept. */
   BACKUP_DIR: z.string().optional(),
   BACKUP_EVERY: z
     .string()
@@ -116,18 +113,16 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
-/** A variable with a fixed name; RAIL_SECRET_<NAME> has none. */
+/** RAIL_SECRET_<NAME> has no fixed name. */
 export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
     /** `null` unless the service serves the console. */
     readonly console: ConsoleConfig | null
-    /** Whether `MODE` is set. */
     readonly isModeGiven: boolean
   }
 
-/** The variables of this process, and the names of those that came from `.env`. */
 export type ProcessEnvironment = {
   readonly variables: NodeJS.ProcessEnv
   readonly namesFromFile: ReadonlySet<string>
@@ -137,25 +132,20 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * Adds the variables of `.env` in the working directory to the environment, which takes precedence. Child processes and
- * libraries then see them too. Only the entry points call this, so that no test reads a developer's file.
+ * The environment takes precedence over `.env`. Child processes and libraries see its variables too. Only the entry
+ * points call this, so that no test reads a developer's file.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())
   namesFromFile = applyEnvFile(process.env, envFile)
 }
 
-/** @throws Error that names every faulty line of `.env` */
 export function processEnvironment(): ProcessEnvironment {
   if (envFile.errors.length > 0) throw new Error(`The configuration is wrong:\n  ${envFile.errors.join('\n  ')}`)
   return { variables: process.env, namesFromFile }
 }
 
-/**
- * Reads the configuration from the environment.
- *
- * @throws Error that names every invalid variable, with the allowed values
- */
+/** @throws Error that names every invalid variable, with the allowed values */
 export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment().variables): Config {
   // An empty variable counts as absent, because shells and compose files unset variables that way.
   const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
@@ -171,7 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment()
 
 const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Parses an interval to milliseconds; `null` if it is invalid, or longer than the maximum of a timer. */
+/** `null` if the interval is invalid, or longer than the maximum of a timer. */
 function readInterval(text: string): number | null {
   const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
   const interval = Number(count) * (intervalUnitsMs[unit] ?? 0)
@@ -185,7 +175,7 @@ function wholeNumber(min: number, max: number) {
     .transform(Number)
 }
 
-/** A number, or `null` for `off`, the default. */
+/** `null` for `off`, the default. */
 function wholeNumberOrOff(min: number, max: number) {
   return z
     .string()

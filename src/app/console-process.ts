@@ -7,19 +7,19 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** Delay before a console that died is started again; doubles while it dies soon after its start. */
+/** Backoff after a console that died; doubles while it dies soon after its start. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** Below the time that the service has for its own shutdown. */
+/** Below the time of the service's own shutdown. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
 /**
- * Starts the console in a process of its own, if CONSOLE_PORT is set, and restarts it whenever it dies. Pages can be slow, an audit
- * above all, and passwords are expensive to check: neither may delay a payout. No failure ends the service.
+ * If CONSOLE_PORT is set. Pages can be slow, an audit above all, and passwords are expensive to check: neither may
+ * delay a payout. No failure ends the service.
  */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }

@@ -1,12 +1,12 @@
 import type { Config, ConfigurationVariable, ProcessEnvironment } from './config.ts'
 
 type VariableDeclaration = {
-  /** As it would be written in the environment; `null` if there is none. */
+  /** As text of the environment; `null` if there is none. */
   readonly default: string | null
   readonly isSecret?: true
 }
 
-/** Every variable that configures the service, in the order of docs/reference/configuration.md. */
+/** In the order of docs/reference/configuration.md. */
 export const configurationVariables: Readonly<Record<ConfigurationVariable, VariableDeclaration>> = {
   HOST: { default: '127.0.0.1' },
   PORT: { default: '4000' },
@@ -39,7 +39,7 @@ export const configurationVariables: Readonly<Record<ConfigurationVariable, Vari
   OTEL_SDK_DISABLED: { default: 'false' },
 }
 
-/** Variables that the OpenTelemetry SDK reads itself. */
+/** The OpenTelemetry SDK reads them itself. */
 export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> = {
   OTEL_EXPORTER_OTLP_HEADERS: { default: null, isSecret: true },
   OTEL_EXPORTER_OTLP_CERTIFICATE: { default: null },
@@ -55,7 +55,7 @@ export type EffectiveVariable = {
   readonly source: 'default' | '.env' | 'environment'
 }
 
-/** Lists every variable with the value in force and its source, without secrets. */
+/** Masks secrets. */
 export function effectiveVariables(
   { corsOrigins }: Pick<Config, 'corsOrigins'>,
   { variables, namesFromFile }: ProcessEnvironment,
@@ -78,7 +78,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/** Masks the password of a URL, up to its last `@` because it may hold one itself, and passwords among its parameters. */
+/** Up to the last `@` of a URL, because a password may contain one; also passwords among its parameters. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

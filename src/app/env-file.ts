@@ -7,7 +7,7 @@ export type EnvFile = { readonly variables: Readonly<Record<string, string>>; re
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** Reads the file `.env` of a folder, in the format of Node.js. A missing file has no variables. */
+/** In the format of Node.js. A missing file has no variables. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
@@ -22,8 +22,8 @@ export function readEnvFile(folder: string): EnvFile {
 }
 
 /**
- * Sets the variables of the file that the environment lacks, and returns their names. An empty variable counts as absent, as
- * everywhere in the configuration.
+ * Returns the names of the variables that the environment lacked. An empty variable counts as absent, as everywhere in
+ * the configuration.
  */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')

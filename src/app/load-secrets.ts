@@ -6,7 +6,7 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * Loads the keys that encrypt secrets: SECRETS_KEY, or in a sandbox on SQLite a key file next to the database.
+ * SECRETS_KEY, or in a sandbox on SQLite a key file next to the database.
  *
  * There is no key file in live mode, which must store its key apart from the data, and none on PostgreSQL, because the
  * machines of a service share no files.

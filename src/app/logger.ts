@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 /** If the log's reader stalls, further lines are dropped, because payouts matter more than their log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** `service` is a single process. The other roles are processes of one service (`WORKERS`, `CONSOLE_PORT`). */
+/** `service` is a single process; the other roles are processes of one service. */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
 /** PIPE_BUF of Linux: larger writes to a pipe are not atomic, so lines of several processes would mix. */
@@ -17,7 +17,7 @@ const maxPipeWriteBytes = 4_096
 const maxWriteBytes = 64 * 1024
 
 /**
- * Creates a logger that writes JSON lines without API keys and account numbers, and never waits for the log's reader.
+ * JSON lines without API keys and account numbers. Never waits for the log's reader.
  *
  * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
  * Keys are redacted in the finished line, long numbers in errors.
@@ -39,7 +39,7 @@ export function createLogger(
     destination,
   )
   const rest = `","pid":${process.pid},"role":"${role}",`
-  // Writes the same line as pino in a third of the time.
+  // The same line as pino's in a third of the time.
   const logAnswer: AccessLog['answered'] = (entry) => {
     if (!logger.isLevelEnabled('info')) return
     const line = `{"level":"info","time":"${systemTimestamp()}${rest}${JSON.stringify(entry).slice(1)}\n`
@@ -48,7 +48,6 @@ export function createLogger(
   return Object.assign(logger, { answered: logAnswer })
 }
 
-/** The maximum time that a line waits to be written together with others. */
 const flushDelayMs = 10
 
 /** `end` lets the process exit after all lines are written, or immediately if they cannot be written. */
@@ -102,7 +101,6 @@ function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   const flushSoon = () => {
     due ??= setTimeout(flush, flushDelayMs).unref()
   }
-  // No flush starts during a write, so lines that arrive during a write need a flush afterwards.
   let [unwritten, hasMore] = [0, false]
   stream.on('write', (bytes: number) => {
     unwritten -= bytes
@@ -133,8 +131,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Serializes an error with its stack frames and a message without values. Database engines and JavaScript quote their
- * input in messages, which can be anything that a caller sent.
+ * Keeps the stack frames, and a message without values. Database engines and JavaScript quote their input in messages,
+ * which can be anything that a caller sent.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -154,7 +152,7 @@ function redactValues(message: string, type: unknown): string {
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 
-/** Failures can repeat for thousands of endpoints or orders. The same message is logged once in this time. */
+/** Failures can repeat for thousands of endpoints or orders, so the same message is logged once in this time. */
 const repeatIntervalMs = 10 * 60 * 1000
 
 const maxRememberedMessages = 100

@@ -7,7 +7,6 @@ import { readConfig } from './config.ts'
 // be written (logger.ts).
 process.stderr.on('error', () => {})
 
-/** Uses a database again that was moved to another one, or gives up an incomplete copy of it. */
 const anywayFlag = '--anyway'
 
 async function main(): Promise<void> {
@@ -15,7 +14,6 @@ async function main(): Promise<void> {
   const [role, json = '{}'] = process.argv.slice(2).filter((argument) => argument !== anywayFlag)
   const details = JSON.parse(json)
   if (process.argv.includes(anywayFlag)) await (await import('./open-database.ts')).releaseDatabase(config.databaseUrl)
-  // Each role loads only its own modules, because most modules are for requests.
   if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
   else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)

@@ -7,7 +7,7 @@ const engines = databaseEngines(migrations)
 
 export const { inspectDatabase, restoreDatabase, copyDatabase, releaseDatabase } = engines
 
-/** Opens a database as `DatabaseEngines` says, and creates the folder of the default one: it needs no preparation. */
+/** Creates the folder of the default database, which needs no preparation. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return engines.openDatabase({ ...options, canCreateFolder: options.url === defaultDatabaseUrl })
 }

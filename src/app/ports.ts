@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 /**
- * Returns an error that explains why a process cannot listen on an address, and which variable to change. Returns any
- * other error unchanged.
+ * Explains why a process cannot listen, and which variable to change. Any other error is returned unchanged.
  *
  * @param prefix the prefix of the variables HOST and PORT
  */
@@ -38,7 +37,7 @@ const endPort = 32_768
 const maxTries = 100
 
 /**
- * Finds a free port on which all worker processes will listen.
+ * All worker processes will listen on it.
  *
  * @throws if no port was free in all tries
  */

@@ -6,7 +6,6 @@ import { operatorRoles, parseOperatorName } from '../modules/operators/operator.
 export type ConsoleConfig = {
   readonly host: string
   readonly port: number
-  /** The origin that browsers use. */
   readonly url: string
   readonly operators: readonly ConfiguredOperator[]
 }
@@ -14,7 +13,7 @@ export type ConsoleConfig = {
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type ConsoleSettings = { readonly console: ConsoleConfig | null; readonly errors: readonly string[] }
 
-/** Reads the CONSOLE_ variables; `console` is `null` unless CONSOLE_PORT is set. `errors` name the variable and quote no hash. */
+/** `console` is `null` unless CONSOLE_PORT is set. `errors` name the variable and quote no hash. */
 export function readConsole(environment: EnvironmentVariables): ConsoleSettings {
   const { CONSOLE_PORT: port = 'off', CONSOLE_HOST: host = '127.0.0.1', CONSOLE_URL: url } = environment
   const operators = (environment.CONSOLE_USERS ?? '').split(/\s+/).filter(Boolean).map(parseOperator)

@@ -7,7 +7,6 @@ import type { Mode } from '../operations/context.ts'
 
 export type ConfiguredRails = {
   readonly rails: readonly HttpRailConfig[]
-  /** Rails that get no new orders. */
   readonly pausedRails: 'all' | readonly string[]
 }
 
@@ -15,10 +14,7 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type RailSettings = ConfiguredRails & { readonly errors: readonly string[] }
 type NamedRailUrl = { readonly name: string; readonly url: string }
 
-/**
- * Reads RAILS, RAIL_SECRET_… and RAIL_PAUSE. Each of `errors` identifies the variable and its allowed values, and
- * quotes no secret.
- */
+/** Each of `errors` identifies the variable and its allowed values, and quotes no secret. */
 export function readRails(environment: EnvironmentVariables, mode: Mode): RailSettings {
   const named = splitList(environment.RAILS).map(parseRail)
   const paused = environment.RAIL_PAUSE === 'all' ? 'all' : splitList(environment.RAIL_PAUSE)

@@ -10,23 +10,19 @@ import type { Config } from './config.ts'
 import { openDatabase } from './open-database.ts'
 import type { ProcessResources } from './start.ts'
 
-/** `stop` also aborts a running backup and removes its file. */
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** Delay after a failed backup, unless the interval is shorter. */
+/** The interval applies if it is shorter. */
 const retryDelayMs = 5 * 60_000
 
-/**
- * The time limit of a backup, unless the interval is longer. Without a limit, a hanging network disk would silently
- * stop all backups.
- */
+/** Unless the interval is longer. Without a limit, a hanging network disk would silently stop all backups. */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Schedules backups to BACKUP_DIR, if it is set. Each backup runs in its own process, because copying would block this
- * one. A failure does not end the service.
+ * If BACKUP_DIR is set. Each backup runs in its own process, because copying would block this one. A failure does not
+ * end the service.
  *
  * A monotonic clock measures the intervals; the wall clock determines only the age of the latest backup at the start.
  */
@@ -58,7 +54,7 @@ export function startBackupSchedule(
     timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
-  /** Returns the reason of a failure, or `null` after success. */
+  /** `null` after success. */
   async function attemptBackup(folder: string, path: string): Promise<string | null> {
     try {
       const file = nextBackupPath(folder, path, wallClock())
@@ -93,8 +89,8 @@ const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * Returns the delay until the next backup, at most one interval. The delay is 0 if there is no backup, or if the latest
- * is dated in the future because the clock was set back.
+ * At most one interval. 0 if there is no backup, or if the latest is dated in the future because the clock was set
+ * back.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
@@ -108,7 +104,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Ignores errors of `read`, which the next backup reports. */
+/** The next backup reports errors of `read`. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -117,9 +113,7 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/**
- * Waits for the backup process, and kills it if it takes too long. Returns the end of its error output if it failed.
- */
+/** Kills the process if it takes too long. Returns the end of its error output if it failed. */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
@@ -141,7 +135,7 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   })
 }
 
-/** Creates one backup, in its own process. @throws the errors of `Database.backup` */
+/** In its own process. @throws the errors of `Database.backup` */
 export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -154,11 +148,11 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** A scheduled backup. Numbers are consecutive, and show the order of backups even if the clock was changed. */
+/** Numbers are consecutive, and show the order of backups even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * Returns the scheduled backups of one database in `folder`, latest first. Ignores other files.
+ * Latest first. Ignores other files.
  *
  * @param path the `backupSourceName` of the database
  * @throws if the folder cannot be read
@@ -168,7 +162,7 @@ export function listBackups(folder: string, path: string): BackupFile[] {
   return backups.toSorted((one, other) => other.number - one.number)
 }
 
-/** Returns the partial files that killed backups of this database left. @throws if the folder cannot be read */
+/** @throws if the folder cannot be read */
 export function listUnfinishedBackups(folder: string, path: string): string[] {
   const names = readdirSync(folder).filter((name) => {
     const [, finalName] = /^(.+)\.\d+\.partial$/.exec(name) ?? []

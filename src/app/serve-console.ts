@@ -10,7 +10,7 @@ import { shutDown, startProcess } from './start.ts'
 /** Below the time after which the process that has started this one kills it. */
 const shutdownTimeoutMs = 4_000
 
-/** Serves the console until SIGTERM, or until the process that has started this one is gone. */
+/** Until SIGTERM, or until the process that has started this one is gone. */
 export async function serveConsole(config: Config): Promise<void> {
   const { console } = config
   if (console === null) throw new Error('CONSOLE_PORT is not set')

@@ -31,7 +31,7 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** The times after SIGTERM at which remaining connections are closed and the process is killed. */
+/** After SIGTERM: when remaining connections are closed, and the process is killed. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
@@ -62,7 +62,7 @@ export async function serve(config: Config): Promise<void> {
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** Serves requests as one of several processes. On SQLite, the writer process runs its write operations. */
+/** On SQLite, the writer process runs its write operations. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
@@ -93,7 +93,6 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
   sendToSupervisor({ ready: startupMessage(config, address, hasDemo, await upcomingPriceLines(service)) })
 }
 
-/** Extends the readiness check of the database to the writer process. */
 function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   const pingBoth = async () => {
     await db.ping()
@@ -102,7 +101,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Responds to health checks as alive but not ready, until the returned function is called. */
+/** Alive but not ready, until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -127,12 +126,11 @@ type ServerStartOptions = {
   readonly hasDemo: boolean
   readonly hasBackgroundWork: boolean
   readonly sharing?: SharedRateLimit
-  /** Called when the port is bound, before the first response. */
+  /** Called before the first response. */
   readonly onListening?: () => void
   readonly onDrained?: () => void
 }
 
-/** Serves requests until SIGTERM. Returns the address. */
 async function startServing(
   started: ProcessResources,
   { service, measuring, hasDemo, hasBackgroundWork, sharing, onListening = () => {}, onDrained }: ServerStartOptions,

@@ -23,8 +23,7 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet. The function that it returns is called when the wait is
- * over.
+ * `onWait` is called once if the database cannot be opened yet; the function that it returns, when the wait is over.
  */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
@@ -36,8 +35,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Opens the log and the database. Waits while the database is temporarily unavailable, for example on a full disk,
- * because the service manager would otherwise restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example on a full disk, because the service manager would
+ * otherwise restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -78,11 +77,7 @@ export async function startProcess(
   }
 }
 
-/**
- * Closes a database that a copy has blocked.
- *
- * @throws TemporarilyUnavailableError during a copy, and Error when the database has moved
- */
+/** @throws TemporarilyUnavailableError during a copy, and Error when the database has moved */
 async function requireNoCopy(db: Database): Promise<void> {
   const copy = await findBlockingCopy(db)
   if (copy === null) return
@@ -92,7 +87,7 @@ async function requireNoCopy(db: Database): Promise<void> {
 }
 
 /**
- * Sets the mode of a new database. In the sandbox, seeds an empty database with the demo.
+ * In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
  * @throws if the database has the other mode
@@ -105,9 +100,7 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
 /** Time to send the last responses before the process exits. */
 const rejectionGraceMs = 200
 
-/**
- * Makes this process the only writer of its database. The process exits when another service takes the database over.
- */
+/** The process exits when another service takes the database over. */
 export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
@@ -161,7 +154,7 @@ export function publicDemoKeyWarning(host: string): string {
   return `HOST=${host} accepts requests from other machines, and the demo key is public. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
-/** Calls `close`, closes the database and ends the log. Kills the process after `withinMs`. */
+/** Kills the process after `withinMs`. */
 export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
@@ -174,11 +167,7 @@ export async function shutDown(
   output.end()
 }
 
-/**
- * Returns the warning before an existing database is migrated.
- *
- * @param backup the file to which the database is backed up first, if any
- */
+/** @param backup the file to which the database is backed up first, if any */
 export function migrationNotice(
   { latestApplied: from, names, rewrites }: PendingMigrations,
   backup: string | null = null,

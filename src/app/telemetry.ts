@@ -19,9 +19,7 @@ import { sendToSupervisor } from './workers/messages.ts'
 
 type MetricsServerLogger = ProcessResources['logger']
 
-/**
- * Sets up the metrics of a single process. `listen` starts the metrics server, if configured, and returns its `close`.
- */
+/** `listen` starts the metrics server, if configured, and returns its `close`. */
 export async function setUpMetrics({ metrics }: Config): Promise<{
   readonly instrumentation: Instrumentation
   readonly listen: (logger: MetricsServerLogger) => Promise<() => void>

@@ -15,13 +15,13 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** The options of a command line by name. A flag that is set has some text. */
+/** A flag that is set has some text. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
-  /** Prints progress of a long-running command: a line of text, or one JSON value. */
+  /** A line of text, or one JSON value. */
   readonly report: (text: string, json: object) => void
-  /** Writes text to standard output and waits for the reader. @throws Error if the reader has closed the output */
+  /** Waits for the reader. @throws Error if the reader has closed the output */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
@@ -49,14 +49,14 @@ export type LoggedChange = {
   readonly movesMoney?: true
 } & (
   | {
-      /** Identifies the changed object; `null` if these options change nothing. */
+      /** `null` if these options change nothing. */
       readonly subject: (
         words: readonly string[],
         options: OptionValues,
         service: Service,
       ) => string | null | Promise<string | null>
     }
-  /** Identifies the created object, from the result of the transaction. */
+  /** From the result of the transaction. */
   | { readonly created: (result: unknown) => string }
 )
 
@@ -74,9 +74,7 @@ type DatabaseCommand = ChangeDeclaration & {
     options: OptionValues,
     runtime: CommandRuntime,
   ) => Promise<unknown>
-  /**
-   * The modes in which the command can create the database. Any other command rejects a database that does not exist.
-   */
+  /** Any other command rejects a database that does not exist. */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is migrated. */
   readonly canBackUpFirst?: true
@@ -139,7 +137,7 @@ function parseTypedField({ name, typed, help }: ActionField) {
   return { name, help, option, noun, typedName: option === undefined ? typed : `--${option}` }
 }
 
-/** Adds the option `--reason` to logged commands that do not require a reason. */
+/** Only to logged commands that do not require a reason. */
 export function withReasonOptions(commands: CommandTable): CommandTable {
   const withReasonOption = (command: Command): Command => {
     const { changes, options, required = {} } = command
@@ -149,7 +147,7 @@ export function withReasonOptions(commands: CommandTable): CommandTable {
   return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, withReasonOption(command)]))
 }
 
-/** Returns the word at `place`, unvalidated, because operations parse their input. */
+/** Unvalidated, because operations parse their input. */
 export function wordAt(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
@@ -160,7 +158,7 @@ export const subjectFromCreated: LoggedChange = {
   created: (created) => (created as IdempotentResult<{ id: string }>).result.id,
 }
 
-/** Returns how an operator types each field of a command's operation, for its errors. */
+/** For the errors of a command's operation. */
 export function fieldNamesOf({ words = [], required = {}, options = {}, names = {} }: CommandSyntax): FieldNames {
   const typed = [
     ...words.map((each) => [each, `<${each}>`] as const),
@@ -174,8 +172,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * Creates a context for the merchant that the options specify, directly or by a wallet or customer. Otherwise uses the
- * only merchant; returns `null` if there is none or several.
+ * The merchant that the options specify, directly or by a wallet or customer; otherwise the only one; `null` if there
+ * is none or several.
  */
 export async function findMerchantContext(
   service: Service,

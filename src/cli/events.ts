@@ -65,7 +65,7 @@ export const eventCommands: CommandTable = {
   },
 }
 
-/** Streams the events from a sequence, inclusive (ruling 81), or new events if no sequence is given. */
+/** From a sequence, inclusive (ruling 81), or new events if no sequence is given. */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -79,13 +79,13 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** Delays after the first failed attempts of an event. The last delay applies to all further attempts. */
+/** The backoff of an event. The last delay applies to all further attempts. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
 /**
- * Creates a sender for one URL, which must follow the rules for URLs of webhook endpoints.
+ * The URL must follow the rules for those of webhook endpoints.
  *
  * @throws DomainError INVALID_INPUT with the name of the option
  */
@@ -114,8 +114,8 @@ function createForwardSigner(secret: string): Signer {
 }
 
 /**
- * Posts events in order, and repeats each until the response is 2xx. At the end, reports the next sequence. A run that
- * begins with this sequence misses no event, but may repeat the last one (at-least-once delivery).
+ * In order, and each until the response is 2xx. At the end, reports the next sequence. A run that begins with this
+ * sequence misses no event, but may repeat the last one (at-least-once delivery).
  */
 async function forwardEvents(
   context: Context,
@@ -136,7 +136,7 @@ async function forwardEvents(
   }
 }
 
-/** Returns whether the event was delivered; `false` only after an abort. */
+/** `false` only after an abort. */
 async function forwardEvent(
   { wallClock }: Context,
   event: HydratedEvent,
@@ -157,7 +157,7 @@ async function forwardEvent(
   return false
 }
 
-/** Returns the result of `work`, or `null` as soon as the signal aborts. */
+/** `null` as soon as the signal aborts. */
 function resultOrAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
   return new Promise((resolve, reject) => {
     const resolveAborted = () => resolve(null)

@@ -2,7 +2,7 @@ import { forbiddenCharacterPattern } from '../core/input.ts'
 
 const forbiddenCharacters = new RegExp(forbiddenCharacterPattern, 'gu')
 
-/** Escapes characters that control a terminal or hide text. */
+/** They control a terminal or hide text. */
 export function escapeControlCharacters(text: string): string {
   return text.replace(forbiddenCharacters, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

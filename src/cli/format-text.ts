@@ -31,7 +31,7 @@ type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal |
 
 type TextRecord = Readonly<Record<string, unknown>>
 
-/** Formats a list as a table, and anything else with a line for each field. */
+/** A list is a table, anything else a line for each field. */
 export function formatText(result: unknown, layout: TextLayout): string {
   if (Array.isArray(result)) return formatTable(result as TextRecord[], { ...layout, indent: '' })
   if (typeof result !== 'object' || result === null) return `${escapeControlCharacters(String(result))}\n`
@@ -68,7 +68,7 @@ type PreparedColumn = {
   readonly priority: number
   readonly isWrapped: boolean
   readonly width: number
-  /** The minimum width to which the column can be truncated or wrapped. */
+  /** The column can be truncated or wrapped to this width. */
   readonly minWidth: number
 }
 
@@ -137,7 +137,7 @@ function prepareColumn(
 /** A part of an id or time is useless, so these are not truncated. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
-/** Chooses the most important columns that fit, and distributes the remaining width to narrowed columns. */
+/** The most important ones that fit; the remaining width goes to narrowed columns. */
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
   let left = width + columnGap.length
   const widths = new Map<PreparedColumn, number>()

@@ -59,7 +59,7 @@ async function runAudit(
   return { ...result, chain: { ...summary, isKept } }
 }
 
-/** Reads the chain heads from a file that `--keep-heads` wrote, or from a SQLite backup. */
+/** From a file that `--keep-heads` wrote, or from a SQLite backup. */
 async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
   if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
   const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
@@ -166,10 +166,7 @@ type BackupInspection = Pick<Config, 'mode'> & {
   readonly progress: Progress
 }
 
-/**
- * Opens the copy of a backup, which migrates it, and audits it. Logs the restore in the copy, because the copy becomes
- * the database.
- */
+/** Opening the copy of a backup migrates it. Logs the restore in the copy, because the copy becomes the database. */
 async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {
     throw error

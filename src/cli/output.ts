@@ -8,13 +8,13 @@ const { Format, SingleBar } = cliProgress
 export type Progress = {
   /** @param label the units @param done the number of completed units of the `total` */
   readonly show: (label: string, done: number, total: number) => void
-  /** Stops the bar; later calls of `show` do nothing. */
+  /** Later calls of `show` do nothing. */
   readonly end: () => void
 }
 
 export const noProgress: Progress = { show: () => {}, end: () => {} }
 
-/** Creates a progress bar on a terminal, and none for other streams. */
+/** None for streams that are no terminal. */
 export function createProgress(stream: WriteStream | undefined): Progress {
   if (!stream?.isTTY) return noProgress
   let current: { readonly total: number; done: number; readonly bar: InstanceType<typeof SingleBar> } | null = null
@@ -58,12 +58,12 @@ function formatCount(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** The error of standard output, which the next write reports. */
+/** The next write reports this error. */
 let outputError: Error | null = null
 let isWatchingErrors = false
 
 /**
- * Creates a writer that waits while standard output is full (backpressure).
+ * Waits while standard output is full (backpressure).
  *
  * @param print returns `false` if the text is buffered, as a stream's `write` does
  */

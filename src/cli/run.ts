@@ -23,13 +23,13 @@ import type { ParsedCommandLine } from './program.ts'
 import { parseCommandLine, UsageError } from './program.ts'
 
 export type CliEnvironment = {
-  /** The environment variables to use instead of those of the process. */
+  /** Instead of those of the process. */
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
   /** Ends a long-running command, as Ctrl-C does. */
   readonly signal?: AbortSignal
-  /** The streams to which `print` and `printError` write. Each can be a terminal. */
+  /** For `print` and `printError`. Each can be a terminal. */
   readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
 

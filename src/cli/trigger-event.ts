@@ -22,7 +22,7 @@ import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
 
-/** Causes an event by calling operations. Returns the id of its object. */
+/** Returns the id of the event's object. */
 type EventTrigger = (context: Context) => Promise<string>
 
 /** A text explains why an event type cannot be triggered. */
@@ -114,7 +114,7 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
   return payoutId
 }
 
-/** Deposits enough for a payout and its fee to the newest wallet, or to a new one. */
+/** Enough for a payout and its fee, to the newest wallet or a new one. */
 async function deposit(context: Context) {
   const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))

@@ -4,7 +4,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
-/** A series of a chart, with a value for each day. Patterns and dashes tell series apart without colour. */
+/** With a value for each day. Patterns and dashes tell series apart without colour. */
 type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
@@ -29,7 +29,7 @@ type DailyChart = {
 const [width, height] = [460, 190]
 const plot = { left: 40, right: width - 6, top: 10, bottom: height - 24 }
 
-/** Renders bars for each day, with the series on top of each other. */
+/** The series are on top of each other. */
 export function stackedBarChart(chart: DailyChart): Html {
   const { days, series, id } = chart
   const x = scaleBand(days, [plot.left, plot.right]).paddingInner(0.3).paddingOuter(0.1)
@@ -52,7 +52,6 @@ export function stackedBarChart(chart: DailyChart): Html {
   return chartFigure(chart, html`<defs>${patterns}</defs>${axes(chart, y, middle)}${bars}`)
 }
 
-/** Renders a line for each series. */
 export function lineChart(chart: DailyChart): Html {
   const { days, series } = chart
   const x = scalePoint(days, [plot.left, plot.right]).padding(0.3)
@@ -100,7 +99,7 @@ function fillPattern(id: string, style: ChartStyle): Html {
   return html`<pattern id="${id}-${style}" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="fill ${style}"/>${fillMarks[style]}</pattern>`
 }
 
-/** Grid lines with their values, and a label for each seventh day up to the last. */
+/** Each seventh day up to the last has a label. */
 function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x: (day: string) => number): Html {
   const values = y.ticks(4)
   const labelled = days.filter((_, place) => (days.length - 1 - place) % 7 === 0)
@@ -145,7 +144,7 @@ function shortDay(day: string): string {
   return `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`
 }
 
-/** Shortens a number for an axis: 1.2k, 35M. */
+/** Returns a number such as 1.2k or 35M. */
 export function compactNumber(value: number): string {
   for (const [divisor, unit] of units) {
     if (value >= divisor) return `${Math.round((value / divisor) * 10) / 10}${unit}`

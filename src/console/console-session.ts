@@ -7,14 +7,14 @@ import type { PastSignIn } from '../modules/operators/sign-in.ts'
 export const idleTimeoutMs = 30 * 60_000
 export const maxSessionMs = 12 * 3_600_000
 
-/** The session of a request, from which pages learn who asks and what that operator may do. */
+/** Pages learn from it who asks and what that operator may do. */
 export type ConsoleSession = {
-  /** Under whose name actions are logged. */
+  /** Named in the operator log. */
   readonly actor: Actor
   readonly role: OperatorRole
   /** Whether the role has a permission: `session.can('act')` for forms of actions. */
   readonly can: (permission: OperatorRole) => boolean
-  /** Computes an HMAC with a key of this session. */
+  /** With a key of this session. */
   readonly sign: (text: string) => string
   readonly end: () => void
   /** The sign-in of a named operator, with the previous one; `null` on the console of this machine. */
@@ -45,17 +45,17 @@ export function isEqualConstantTime(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** The form that a CSRF token is valid for. */
+/** The token is valid for no other form. */
 type CsrfPurpose = { readonly path: string; readonly action: string; readonly target: string }
 
 type Signer = Pick<ConsoleSession, 'sign'>
 
-/** Creates a CSRF token: the id of the form, which makes its action idempotent, and an HMAC of id and purpose. */
+/** The id of the form, which makes its action idempotent, and an HMAC of id and purpose. */
 export function createCsrfToken({ sign }: Signer, formId: string, purpose: CsrfPurpose): string {
   return `${formId}.${sign(csrfPayload(formId, purpose))}`
 }
 
-/** Returns the form's id, or `null` if the token is forged or for another purpose. */
+/** `null` if the CSRF token is forged or for another purpose. */
 export function verifyCsrfToken({ sign }: Signer, csrfToken: string, purpose: CsrfPurpose): string | null {
   const [formId = '', signature = ''] = csrfToken.split('.')
   const isValid = parseUuid(formId) === formId && isEqualConstantTime(signature, sign(csrfPayload(formId, purpose)))

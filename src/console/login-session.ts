@@ -7,22 +7,22 @@ const linkLifetimeMs = 10 * 60_000
 /** Secrets of 256 bits cannot be guessed, so repeated attempts mean trouble, such as a leaked link. */
 const maxWrongSecrets = 20
 
-/** The single login session of a console: the first browser that opens the link gets it. */
+/** The first browser that opens the link gets the session. */
 export type LoginSession = {
   readonly linkToken: string
   /** The random path of the pages, to which the cookie is limited. */
   readonly basePath: string
-  /** Exchanges the link's token for the session cookie, once; `null` if it is wrong, used or expired. */
+  /** Once; `null` if the token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
-  /** Checks the cookie and restarts the idle timeout. */
+  /** Restarts the idle timeout. */
   readonly isValidCookie: (cookie: string) => boolean
-  /** Ends the session and invalidates the link. */
+  /** Invalidates the link too. */
   readonly end: () => void
   /** Why the session has ended and the link is invalid; `null` before. */
   readonly endReason: () => string | null
 }
 
-/** Creates a session. Its link and cookie use secrets of 256 bits that exist in this process only. */
+/** Link and cookie use secrets of 256 bits that exist in this process only. */
 export function createLoginSession(now: Clock): LoginSession {
   const [linkToken, sessionCookie] = [generateSecret(), generateSecret()]
   const startedAt = now()

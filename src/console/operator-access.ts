@@ -22,9 +22,8 @@ type SignInLog = Readonly<Record<'info' | 'warn', (fields: object, message: stri
 
 export type OperatorAccessOptions = {
   readonly service: Service
-  /** The console's origin in browsers; https, or http on this machine. */
+  /** In browsers; https, or http on this machine. */
   readonly url: string
-  /** The operators of CONSOLE_USERS. */
   readonly operators: readonly ConfiguredOperator[]
   readonly trustedProxies: TrustedProxies
   readonly logger: SignInLog
@@ -32,7 +31,7 @@ export type OperatorAccessOptions = {
   readonly elapsed: Clock
 }
 
-/** Gives the console to named operators, who sign in with a password or with a one-time link. */
+/** They sign in with a password or with a one-time link. */
 export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAccess {
   const { service, url, operators, trustedProxies, logger, elapsed } = options
   const { mode } = service

@@ -7,7 +7,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { assetAmount, statusBadge, timeElement } from './components.ts'
 
-/** Everything that is recorded about a payout, each list oldest first. */
+/** Each list is oldest first. */
 export type PayoutRecords = {
   readonly payout: Payout
   readonly merchantName: string
@@ -23,13 +23,13 @@ export type PayoutRecords = {
 
 type PayoutStep = {
   readonly at: string
-  /** Who did it: the merchant, a rail, an operator, the ledger or a webhook endpoint. */
+  /** The merchant, a rail, an operator, the ledger or a webhook endpoint. */
   readonly actor: string
   readonly text: Html
   readonly detail?: string | null
 }
 
-/** Renders who did what with a payout, oldest first. */
+/** Renders the steps oldest first. */
 export function payoutSteps(records: PayoutRecords): Html {
   const later = [
     ...operatorSteps(records),

@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** All error codes. Each of the two APIs maps every code (rulings 2 to 9). */
+/** Each API maps every code (rulings 2 to 9). */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -54,7 +54,6 @@ export type DomainErrorDetails = {
   readonly required?: Amount
 }
 
-/** An expected failure, reported to the caller. */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly details: DomainErrorDetails
@@ -67,7 +66,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Lists every invalid field of an input (ruling 3). */
+/** Reports every invalid field (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }

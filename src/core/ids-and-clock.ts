@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Returns milliseconds since 1970. */
 export type Clock = () => number
 
 declare const timeBrand: unique symbol
@@ -33,7 +32,7 @@ export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** Makes a clock monotonic, so that a later row never has an earlier time. */
+/** A later row never has an earlier time. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -54,12 +53,12 @@ export function dueTimeAfter(delayMs: number, time: WallTime): DueTime {
   return BigInt(time + delayMs) as DueTime
 }
 
-/** Converts the time at which an item was queued to a due time, which keeps its position in the queue. */
+/** Keeps the position of a queued item. */
 export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** Formats a time in ISO 8601, in UTC with milliseconds, as the contract requires. */
+/** ISO 8601 in UTC with milliseconds, as the contract requires. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -68,12 +67,11 @@ export function timestamp(now: number): string {
   return cachedTimestamp
 }
 
-/** Returns the machine's time, for log lines. */
 export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// Caches the latest timestamp, because a request formats the same time repeatedly.
+// A request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -82,7 +80,7 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Creates a generator of UUIDv7 ids (RFC 9562) that sort by creation, even within one millisecond.
+ * RFC 9562. Ids sort by creation, even within one millisecond.
  *
  * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
  * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.
@@ -110,16 +108,15 @@ export function createUuidV7Generator(): IdGenerator {
     }
     const first = 2 * at
     const variant = variantDigits[((randomPool[at] as number) >> 4) & 0x3]
-    // Slices one hex text, because converting each byte separately takes 50 % longer.
+    // Converting each byte separately takes 50 % longer.
     const random = `${randomPoolHex.slice(first + 1, first + 4)}-${randomPoolHex.slice(first + 4, first + 16)}`
     return `${time}${versionAndCounterDigits[counter]}${variant}${random}`
   }
 }
 
-/** The third group of the UUID for each counter value: the version digit, then the counter. */
+/** For each counter: the version digit, then the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
-/** The hex digits whose upper two bits are the variant. */
 const variantDigits = ['8', '9', 'a', 'b']
 
 function timeDigits(millisecond: number): string {
@@ -127,12 +124,10 @@ function timeDigits(millisecond: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-/** Returns the time of a UUIDv7 in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** Returns the smallest UUIDv7 of a time in milliseconds since 1970. */
 export function minIdAt(millisecond: number): string {
   return `${timeDigits(Math.max(millisecond, 0))}-0000-0000-000000000000`
 }
@@ -144,7 +139,7 @@ export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Removes texts that are not UUIDs, because they match no row and PostgreSQL rejects them. */
+/** Other texts match no row, and PostgreSQL rejects them. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -12,8 +12,6 @@ const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
 const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Parses an operation's input.
- *
  * @param otherErrors errors that the operation found in other ways
  * @throws DomainError INVALID_INPUT with every invalid field
  */
@@ -28,7 +26,7 @@ export function parseInput<Schema extends z.ZodType>(
   return parsed.data
 }
 
-/** Returns whether a field is present and not blank (ruling 20). */
+/** Ruling 20. */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
@@ -38,8 +36,8 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * A constraint that clients can check before they send a text. `maxLength` is in code points; `pattern` is a regular
- * expression for the flag `u` or `v`. Together they accept the same texts as the schema.
+ * Clients can check it before they send a text. `maxLength` is in code points; `pattern` is a regular expression for
+ * the flag `u` or `v`. Together they accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
@@ -56,7 +54,7 @@ export const text = (limit = defaultMaxLength) =>
     })
     .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
-/** An optional `text`: absent, null and empty all mean `null` (ruling 20). */
+/** Absent, null and empty all mean `null` (ruling 20). */
 export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -100,23 +98,22 @@ export const asciiWord = (limit: number) =>
     )
     .register(textRules, { maxLength: limit, pattern: requiredPattern(String.raw`[!-~\u037e\u1fef\u212a]+`) })
 
-/** One of a list of values, case-sensitive. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
-/** One of a list of values, case-insensitive; absent, null and empty all mean `null`. */
+/** Case-insensitive; absent, null and empty all mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** Returns the element of `values` that equals `input` if case is ignored, or else `input`. */
+/** Returns the value that equals `input` if case is ignored, or else `input`. */
 export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
   return typeof input === 'string'
     ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
     : input
 }
 
-/** One or more of a list of values. The output has each value once, in the list's order. */
+/** The output has each value once, in the list's order. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -125,7 +122,6 @@ export const someOf = <const Values extends readonly string[]>(values: Values) =
     return rejectField(context, 'INVALID_PARAMETER', `must be some of ${values.join(', ')}`)
   })
 
-/** A UUID, case-insensitive. */
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
@@ -186,7 +182,7 @@ export const endDayOrInstant = () =>
     })
     .pipe(instant())
 
-/** An amount above zero in the format of ruling 36. */
+/** Ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
     if (value === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
@@ -195,23 +191,21 @@ export const positiveAmount = () =>
     return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
-/** An optional field: absent, null and empty all mean `null` (ruling 20). */
+/** Absent, null and empty all mean `null` (ruling 20). */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
 /** The time filter of every list: rows created from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A page number: a positive integer, as a number or in decimal digits (ruling 15); empty means absent (ruling 20). */
+/** A number or decimal digits (ruling 15); empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** A page size from 1 to 100 (contract, section 8). */
+/** Contract, section 8. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
-/** The maximum number of results of a search, from 1 to 50. */
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
 
-/** Returns the parsed values of the fields that the caller sent. */
 export function sentFields<Parsed extends object>(input: object, parsed: Parsed): Partial<Parsed> {
   const sent = input as Record<string, unknown>
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => sent[name] !== undefined)) as Partial<Parsed>
@@ -237,7 +231,6 @@ export function parseIdempotencyKey(
   return { key: null, faults: [{ field, code: 'INVALID_FORMAT', message }] }
 }
 
-/** Adds an error to the field that a zod transform is parsing. */
 export function rejectField(context: z.RefinementCtx, code: FieldErrorCode, message: string): never {
   context.addIssue({ code: 'custom', message, params: { code } })
   return z.NEVER
@@ -271,7 +264,6 @@ function normalizeText(value: string, limit: number): string {
   return trimmed.length > limit * 8 ? trimmed : trimmed.normalize('NFC').trim()
 }
 
-/** Treats CR LF as one line break. */
 function joinLines(value: string): string {
   return value.replace(/\r\n|[\t\n\r]/g, ' ')
 }
@@ -326,7 +318,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** Replaces zod's messages, which are for programmers and change between versions. */
+/** zod's messages are for programmers and change between versions. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -362,5 +354,5 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** The verb phrase of a bound, by type; other types use `be`. */
+/** By type; other types use `be`. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -4,7 +4,7 @@
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Maps a value, synchronously if it is not a promise. */
+/** Synchronous if the value is not a promise. */
 export function mapMaybe<Value, Mapped>(
   value: MaybePromise<Value>,
   map: (value: Value) => MaybePromise<Mapped>,
@@ -13,8 +13,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Waits for all values, synchronously if none is a promise. If several promises reject, throws the error of the one
- * listed first: the list is in order of precedence.
+ * Synchronous if no value is a promise. If several reject, throws the error of the first in the list, which is in order
+ * of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,

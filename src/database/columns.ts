@@ -7,7 +7,7 @@ import type { DueTime } from '../core/ids-and-clock.ts'
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/** A column. `value` exists only as a type, which is the column's type in memory. */
+/** `value` exists only as a type, which is the column's type in memory. */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
@@ -24,10 +24,9 @@ export const integer = (): Column<number> => column('integer')
 export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
-/** Milliseconds since 1970, for times that SQL computes with. */
+/** For times that SQL computes with. */
 export const milliseconds = (): Column<bigint> => column('amount')
 
-/** A due time, in milliseconds since 1970. */
 export const dueTime = (): Column<DueTime> => column('amount')
 
 export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({
@@ -35,7 +34,7 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
   isNullable: true,
 })
 
-/** A column that the database computes from others; inserts omit it. */
+/** Inserts omit it. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>
@@ -52,7 +51,6 @@ export type TableTypes<Tables extends Record<string, TableColumns>> = {
 
 export type SelectableRow<Table extends TableColumns> = { readonly [C in keyof Table]: ColumnValue<Table[C]> }
 
-/** A row to insert: every column that is not generated, with `null` for absent values. */
 export type InsertableRow<Table extends TableColumns> = {
   readonly [C in keyof Table as Table[C] extends Column<unknown, true> ? never : C]: ColumnValue<Table[C]>
 }

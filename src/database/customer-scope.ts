@@ -35,15 +35,15 @@ import { camelCase, snakeCase } from './tables.ts'
 /** `ownerParams` are the parameters of an insert that must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
-/** Only `writing` (in a transaction) allows merchant-wide access to a table. */
+/** Only `writing` allows merchant-wide access. */
 type QueryAccess = 'reading' | 'writing'
 
 const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
 
 /**
- * Restricts a merchant's database to one customer: other customers' rows cannot be read, changed or created. Each query
- * is rewritten once, so that every table in it becomes a subquery for the customer's rows. `customer-tables.ts`
- * declares the exceptions for transactions; undeclared tables are closed.
+ * Other customers' rows cannot be read, changed or created. Each query is rewritten once, so that every table in it
+ * becomes a subquery for the customer's rows. `customer-tables.ts` declares the exceptions for transactions; undeclared
+ * tables are closed.
  */
 export function customerScope(db: Database, customerId: string): Database {
   return {
@@ -93,7 +93,7 @@ const undeclaredTable: CustomerTable = { rows: 'none' }
 
 type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
-/** All tables of merchants and of operators, by their names in the database. */
+/** By their names in the database. */
 const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
   [...merchantTables, ...operatorTables.map(snakeCase)].map((name) => {
     const table = camelCase(name) as TableName
@@ -214,13 +214,10 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** Joins that return a row of the joined table only if it matches a row of the first table. */
+/** They return a row of the joined table only if it matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/**
- * Returns whether a join matches child rows to their parent. The parent table is restricted itself, so the join needs
- * no subquery.
- */
+/** The parent table is restricted itself, so the join needs no subquery. */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows

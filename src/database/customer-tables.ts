@@ -13,17 +13,15 @@ type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 /** Rows with a column for their customer. Inserts set `insertColumn`, from which the database may generate `owner`. */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
-/** Rows with a foreign key to one of the customer's rows. */
+/** The foreign key refers to one of the customer's rows. */
 type ChildRows = { readonly to: 'wallets' | 'payouts'; readonly foreignKey: string }
 
 const verbs = ['select', 'insert', 'update', 'delete'] as const
 export type StatementVerb = (typeof verbs)[number]
 
-/** Statements that a transaction in customer scope may run on all rows of the merchant, with the reason. */
 type MerchantWideAccess = { readonly verbs: readonly StatementVerb[]; readonly reason: string }
 
 export type CustomerTable = {
-  /** The rows that a customer's token can access, in reads and transactions. */
   readonly rows: OwnedRows | ChildRows | { readonly part: CustomerRowsQuery } | 'none'
   readonly merchantWide?: MerchantWideAccess
 }
@@ -62,8 +60,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * The customer scope of each merchant's table. In an undeclared table, a customer's token can neither read nor insert
- * rows. Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this.
+ * In an undeclared table, a customer's token can neither read nor insert rows. Query rewriting (`customer-scope.ts`)
+ * and row-level security (`row-security.ts`) are derived from this.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -138,10 +136,9 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** Tables of no merchant that are about the installation's operators. They are closed to a client token of a customer too. */
+/** They are closed to a client token of a customer too. */
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
-/** Returns the query for the customer's rows of a table. */
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
   // Kysely's types require a single table.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
@@ -151,10 +148,7 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/**
- * Selects the customer's wallet or payout that a child row refers to. The merchant is compared with the child row's, so
- * no parameter is bound for it.
- */
+/** The merchant is compared with the child row's, so no parameter is bound for it. */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -5,14 +5,13 @@ import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
 
-/** An open database. Only `src/database` knows which engine it is. */
+/** Only `src/database` knows which engine it is. */
 export type Database = Reader & {
   /**
-   * Runs `operation` in a transaction and resolves when the commit is durable.
-   *
-   * The operation must await only its own statements, and should check its conditions before it writes. If it throws,
-   * only its own writes are rolled back. It can run several times: after a `ConflictError`, and on PostgreSQL after a
-   * serialization failure, deadlock or unique violation, because the next run sees the other transaction's rows.
+   * Resolves when the commit is durable. The operation must await only its own statements, and should check its
+   * conditions before it writes. If it throws, only its own writes are rolled back. It can run several times: after a
+   * `ConflictError`, and on PostgreSQL after a serialization failure, deadlock or unique violation, because the next
+   * run sees the other transaction's rows.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    *   passed)
@@ -25,28 +24,24 @@ export type Database = Reader & {
    * @throws DomainError UNAVAILABLE when the write queue is full; never on PostgreSQL, which has queues per merchant
    */
   readonly requireQueueSpace: () => void
-  /**
-   * Registers a callback for SQLite's writer, called before each batch, because a batch blocks the event loop until its
-   * commit.
-   */
+  /** For SQLite's writer: a batch blocks the event loop until its commit. */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the writer of a single-writer engine, durably: the previous writer can no longer commit. Called
-   * after the port is open and before the first response.
+   * For a single-writer engine, durably: the previous writer can no longer commit. Called after the port is open and
+   * before the first response.
    *
    * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
    *   should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
-   * Runs `read` on one snapshot. The callback must await only its own statements. With `mayTakeLong` it may scan whole
-   * tables, on PostgreSQL without indexes or statement timeout.
+   * The callback must await only its own statements. With `mayTakeLong` it may scan whole tables, on PostgreSQL without
+   * indexes or statement timeout.
    */
   readonly snapshot: <Result>(
     read: (db: Reader) => MaybePromise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
-  /** Ends the current read transaction, so that the next read sees all commits of other processes. */
   readonly refresh: () => void
   /** Searches for the primary if there are several servers, so that later reads do not use a former primary. */
   readonly findPrimary: () => Promise<void>
@@ -62,17 +57,15 @@ export type Database = Reader & {
    * @returns a function that stops watching
    */
   readonly watch: (table: WatchedTable, call: () => void) => () => void
-  /** Reads a row. @throws when the database cannot be read */
   readonly ping: () => Promise<void>
   /**
-   * Copies a snapshot of the whole database to a new file, durably, while the database is in use.
+   * Copies a snapshot, durably, while the database is in use.
    *
    * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
   readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
-  /** Checks the integrity of all stored data with the engine's own tools. */
+  /** With the engine's own tools. */
   readonly selfCheck: () => Promise<SelfCheck>
-  /** Compares the schema with the one that the migrations create. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
   /** Waits for accepted writes, then closes the database. */
@@ -86,10 +79,7 @@ export type WatchedTable = (typeof watchedTables)[number]
 export const takenOverExitCode = 3
 
 export type WriteOptions = {
-  /**
-   * The merchant whose rows the operation writes, if there is only one. Operations of one merchant can share a
-   * transaction, in order.
-   */
+  /** If there is only one. Operations of one merchant can share a transaction, in order. */
   readonly merchantId?: string
   readonly batchable?: Batchable
   /**
@@ -132,25 +122,22 @@ export async function readHighWaterMark(
   return readLatest()
 }
 
-/** Errors in the stored data. `unchecked` is the reason why a part was not checked, or `null`. */
+/** `unchecked` is the reason why a part was not checked. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/**
- * Counts since opening: committed operations (`writes`), their transactions (`commits`), and waiting operations
- * (`queued`).
- */
+/** Counts since opening. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** Thrown by an operation that lost a race to another writer, which cannot happen on SQLite. */
+/** An operation lost a race to another writer, which cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
-/** Thrown when a database cannot be opened now but may be later; nothing was changed. */
+/** The database may open later; nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
-/** A placeholder for a database that is not open yet: rejects everything with UNAVAILABLE. */
+/** Rejects everything with UNAVAILABLE until the database is open. */
 export function unavailableDatabase(): Database {
   const reject = async () => {
     throw unavailable('The service cannot open its database yet.')
@@ -175,18 +162,16 @@ export function unavailableDatabase(): Database {
   }
 }
 
-/** Reports the progress of a long task: the current step, and how many units of `total` are done. */
 export type OnProgress = (label: string, done: number, total: number) => void
 
 export type DatabaseOptions = {
   readonly url: string
-  /** Prevents the creation of a database, so that a mistyped URL does not open an empty one. */
+  /** So that a mistyped URL does not open an empty database. */
   readonly mustExist?: boolean
-  /** Creates the folder of a new SQLite file too; otherwise it must exist. */
+  /** Otherwise the folder of a new SQLite file must exist. */
   readonly canCreateFolder?: boolean
   /** Rejects a server whose settings can lose acknowledged commits, instead of warning about it. */
   readonly mustBeDurable?: boolean
-  /** Opens an existing, fully migrated SQLite database for reading only. */
   readonly isReadOnly?: boolean
   /** Called when the process must exit: the outcome of a commit is unknown, or an observer of commits has thrown. */
   readonly onFatal: (error: Error) => void
@@ -197,7 +182,7 @@ export type DatabaseOptions = {
   /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
   readonly onCommitted?: OnCommitted | undefined
-  /** Called with a problem that an operator should fix, although the database works. */
+  /** The database works, but an operator should act. */
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
@@ -206,7 +191,7 @@ export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** Like `Database.checkSchema`; requires a fully migrated database. */
+  /** Requires a fully migrated database. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
@@ -220,26 +205,22 @@ export type EngineState = {
   readonly clockSkewMs: number | null
 }
 
-/** A setting of the engine. `advice` says what to do if the value endangers acknowledged data or does not work. */
+/** `advice` says what to do if the value endangers acknowledged data or does not work. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {
   readonly url: string
-  /** Path of the backup, which is not changed. */
+  /** The backup is not changed. */
   readonly backup: string
-  /** Whether an existing database may be replaced. It is kept under a name that contains `now`. */
+  /** It is kept under a name that contains `now`. */
   readonly canReplace: boolean
-  /** Milliseconds since 1970. */
   readonly now: number
-  /**
-   * Called with the URL of a copy of the backup; may inspect and migrate the copy. If this callback throws, the restore
-   * is cancelled.
-   */
+  /** Receives the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** The location of the restored database (a file, or a database on a server), and that of the previous one, if any. */
+/** A file, or a database on a server. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``

@@ -15,13 +15,13 @@ import { sqliteCopySide } from './sqlite/sqlite-copy-side.ts'
 
 export type DatabaseEngines = {
   /**
-   * Opens a database and applies pending migrations.
+   * Applies pending migrations.
    *
    * @throws when no engine supports the URL, the database cannot be opened, or a later version has migrated it
    */
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
   /**
-   * Opens a database for inspection, without changing it. It need not be fully migrated.
+   * Changes nothing. The database need not be fully migrated.
    *
    * @throws Error when the database cannot be reached or opened, or is not one of this service
    */
@@ -34,7 +34,7 @@ export type DatabaseEngines = {
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
   /**
-   * Copies a migrated database to one of the other engine, and marks it as moved.
+   * To a database of the other engine. Marks the source as moved.
    *
    * @throws Error with advice when the target is not empty, or the databases differ; the next call continues the copy
    */
@@ -90,7 +90,7 @@ function requireOtherEngine({ source, target }: CopyOptions): void {
   throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
 }
 
-/** Creates the tables of the target, unless it has those of another program. */
+/** Unless the target has the tables of another program. */
 async function migrateTarget(
   { target: url, mustBeDurable, onProgress }: CopyOptions,
   migrations: readonly Migration[],
@@ -107,12 +107,16 @@ function openCopySide(url: string): Promise<CopySide> | CopySide {
   return path === null ? postgresCopySide(url) : sqliteCopySide(path)
 }
 
-/** Returns the prefix of backup names: the path of the SQLite file, or `<database>.dump`. */
+/** The path of the SQLite file, or `<database>.dump`. */
 export function backupSourceName(url: string): string {
   return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
 }
 
-/** Returns a URL for display, without the password. @throws Error when no engine supports the URL */
+/**
+ * Without the password.
+ *
+ * @throws Error when no engine supports the URL
+ */
 export function databaseName(url: string): string {
   const path = sqlitePathOf(url)
   if (path !== null) return `sqlite:${path}`
@@ -121,7 +125,7 @@ export function databaseName(url: string): string {
     .join(', ')}`
 }
 
-/** Returns the absolute path in a SQLite URL; `null` for any other URL. */
+/** `null` for any other URL. */
 export function sqlitePathOf(url: string): string | null {
   const [, scheme, path] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   return scheme === 'sqlite' && path ? resolve(path) : null

@@ -5,18 +5,15 @@ import { mapMaybe } from '../core/maybe-promise.ts'
 import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
-/**
- * A write that has not begun within this time is rejected: its caller has given up, and may retry with its idempotency
- * key.
- */
+/** After this time the caller has given up, and may retry with its idempotency key. */
 export const writeTimeoutMs = 10_000
 
-/** The maximum length of the write queue. Further writes are rejected to shed load. */
+/** Further writes are rejected to shed load. */
 export const maxQueuedWrites = 10_000
 
 /**
- * Returns milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). All its processes share this clock, so they
- * can check each other's deadlines. It is never set, and runs while a process is suspended.
+ * CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines. It is never
+ * set, and runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
@@ -35,7 +32,6 @@ export type WriteOperation<Result> = (tx: Tx) => MaybePromise<Result>
 
 export type QueuedWrite = {
   readonly operation: WriteOperation<unknown>
-  /** See `WriteOptions`. */
   readonly deadlineMs: number
   readonly onCommitted: OnCommitted | undefined
   readonly resolve: (result: never) => void
@@ -86,10 +82,7 @@ export function groupCommit({
   }
 }
 
-/**
- * Returns a handle for one operation. Each call runs `requireRunning` first, so that a statement that was not awaited
- * cannot join the next write.
- */
+/** Each call runs `requireRunning` first, so that a statement that was not awaited cannot join the next write. */
 export function guardedTx(tx: Tx, requireRunning: () => void): Tx {
   const guarded: Pick<Tx, 'execute' | 'deferred'> = {
     execute: (query, params) => {
@@ -119,7 +112,7 @@ export type DeferredWrites = DeferredValues & {
   readonly begin: () => void
   readonly undo: () => void
   readonly isEmpty: () => boolean
-  /** Stores all values, before COMMIT. */
+  /** Called before COMMIT. */
   readonly store: (tx: Tx) => Promise<void>
 }
 
@@ -128,14 +121,14 @@ type DeferredValue = { readonly value: unknown; readonly store: (tx: Tx, value: 
 export function deferredWrites(): DeferredWrites {
   const changed = new Map<string, DeferredValue>()
   const locked = new Map<string, MaybePromise<unknown>>()
-  /** The values before each change of the current operation, in the order of the changes. */
+  /** In the order of the changes. */
   let previous: (readonly [string, DeferredValue | undefined])[] = []
   return {
     lock: (name, read) => {
       if (changed.has(name) || locked.has(name)) return
       const value = read()
       locked.set(name, value)
-      // Prevents an unhandled rejection. `update` reports the error, if the operation calls it.
+      // Prevents an unhandled rejection.
       if (value instanceof Promise) value.catch(() => {})
     },
     update: <Value>(name: string, { read, next, store }: DeferredUpdate<Value>) =>

@@ -12,18 +12,14 @@ import {
 import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-nodes.ts'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/**
- * The rows that a query accesses: those of the merchant in its parameter, those of all merchants, or only rows of
- * tables without merchants.
- */
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** Tables with a column `merchant_id`, by their names in the database. */
+/** By their names in the database. */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** Merchants' tables with `merchant_id` as their first column, which have row-level security on PostgreSQL. */
+/** They have row-level security on PostgreSQL. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
@@ -88,9 +84,7 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
   } else for (const part of Object.values(node)) collectParts(part, parts, query)
 }
 
-/**
- * Raw SQL is not parsed. It must bind the merchant, and compare `merchant_id` at least once for each merchant's table.
- */
+/** Raw SQL is not parsed: it must bind the merchant, and compare `merchant_id` at least once for each merchant's table. */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
   const tables = merchantTablesIn(sql)
@@ -106,10 +100,7 @@ export function merchantTablesIn(sql: string): string[] {
 /** Matches a table's name, unless it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
-/**
- * Returns the names that are restricted to the merchant: those compared with the parameter and, transitively, those
- * compared with a restricted name.
- */
+/** Those compared with the parameter and, transitively, those compared with a restricted name. */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
   if (isMerchantInsert(query)) for (const name of parts.names.keys()) scoped.add(name)
@@ -150,8 +141,7 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
 }
 
 /**
- * Returns the tables whose `merchant_id` an operand refers to. An unqualified `merchant_id` counts for all tables of
- * the query, because it is valid only if just one of them has it.
+ * An unqualified `merchant_id` counts for all tables of the query, because it is valid only if just one of them has it.
  */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
@@ -160,7 +150,6 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   return operand.table ? [tableName(operand.table)] : [...names.keys()]
 }
 
-/** Returns whether every row that a query inserts, or updates on conflict, belongs to the merchant in the parameter. */
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false

@@ -1,7 +1,7 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 
-/** A change of the schema, for both engines. A released migration never changes. */
+/** A released migration never changes. */
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
@@ -12,24 +12,20 @@ export type Migration = {
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/**
- * A statement of a migration. A statement with a `refusal` is a select: if it finds a row, the migration fails with
- * that message.
- */
+/** If the select with a `refusal` finds a row, the migration fails with that message. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** A foreign key from (merchant_id, `column`) to (merchant_id, id) of another table. */
+/** From (merchant_id, `column`) to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 export type PendingMigrations = {
   readonly latestApplied: string
   readonly names: readonly string[]
   readonly rewrites: readonly string[]
-  /** Copies the database to a new file. @throws like `Database.backup` */
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
-/** Returns the migrations that have not been applied; `null` if there are none, or the database is new. */
+/** `null` if there are none, or the database is new. */
 export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
@@ -44,7 +40,6 @@ export function findPendingMigrations(
   }
 }
 
-/** Returns the migrations that have not been applied, in order. */
 export function migrationsToApply(migrations: readonly Migration[], applied: readonly string[]): readonly Migration[] {
   return migrations.filter((migration) => !applied.some((name) => isNamed(migration, name)))
 }
@@ -53,7 +48,7 @@ function isNamed({ name, formerName }: Migration, applied: string): boolean {
   return applied === name || applied === formerName
 }
 
-/** Returns an applied migration that this version lacks, because a later version has migrated the database. */
+/** A later version has migrated the database. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
@@ -71,7 +66,7 @@ export type MigrationDialect = {
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
-  /** Converts a `timestamp` to milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Converts a row to the JSON object that the program reads. `replaced` overrides the values of some columns. */
   readonly rowAsJson: (
@@ -79,19 +74,15 @@ export type MigrationDialect = {
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<unknown>
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
-  /** Completes a table whose rows are found through indexes. */
+  /** For rows that are found through indexes. */
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** Completes a table with narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
+  /** For narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
-  /**
-   * Adds a foreign key from a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column
-   * for it.
-   */
+  /** From a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column for it. */
   readonly referenceToText: <Table extends string, Column extends string>(
     table: CreateTableBuilder<Table, Column>,
     reference: { readonly name: string; readonly column: Column; readonly target: string },
   ) => CreateTableBuilder<Table, Column>
-  /** Forbids updates and deletes of rows. */
   readonly appendOnly: (table: string) => readonly Compilable[]
   /**
    * Like `appendOnly`, except that `column` can be set once, while it is NULL. `others` are all other columns of the
@@ -120,12 +111,11 @@ export type MigrationDialect = {
       readonly removedReferrers: readonly Omit<ReferencingKey, 'column'>[]
     },
   ) => readonly MigrationStep[]
-  /** Aborts all migrations of the transaction with the message `refusal` if `select` finds a row. */
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * Sets SQLite's planner statistics for a large table: how many rows share the first column of an index, the first two
-   * columns, and so on. `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL
-   * collects its own statistics.
+   * For a large table on SQLite: how many rows share the first column of an index, the first two columns, and so on.
+   * `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL collects its own
+   * statistics.
    */
   readonly setPlannerStatistics: (
     table: string,
@@ -134,11 +124,9 @@ export type MigrationDialect = {
 }
 
 export type SchemaObject = {
-  /** For example `trigger`. */
   readonly kind: string
   readonly name: string
   readonly table: string | null
-  /** For a foreign key, the table that it refers to. */
   readonly target?: string | null
   readonly definition: string
   /** Whether an operator may add the object without affecting the service. */
@@ -146,9 +134,8 @@ export type SchemaObject = {
 }
 
 /**
- * The result of comparing a database's schema with the schema of the migrations. `differences` can reject writes or
- * allow changes to history, `notices` are harmless additions, and `unchecked` is the reason if the schemas were not
- * compared.
+ * `differences` can reject writes or allow changes to history, `notices` are harmless additions, and `unchecked` is the
+ * reason if the schemas were not compared.
  */
 export type SchemaCheck = {
   readonly differences: readonly string[]
@@ -190,7 +177,7 @@ function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, Sche
   return new Map(objects.map((object) => [objectName(object), object]))
 }
 
-/** Includes the table, because triggers of two tables can have the same name. */
+/** Triggers of two tables can have the same name. */
 function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }

@@ -4,7 +4,6 @@ import { dirname, resolve } from 'node:path'
 /** Only the owner may read a database, because it contains account numbers and hashes of keys. */
 export const ownerOnlyMode = 0o600
 
-/** Creates an empty file if it does not exist. */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', ownerOnlyMode))
@@ -13,19 +12,16 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Syncs a file, or the entries of a folder, to disk. */
 export function fsyncPath(path: string): void {
   const file = openSync(path, 'r')
   fsyncSync(file)
   closeSync(file)
 }
 
-/** A new file under a temporary name. */
 export type PartialFile = {
   readonly path: string
-  /** Syncs the file and gives it its final name, atomically. */
+  /** Syncs the file, then gives it its final name atomically. */
   readonly publish: () => void
-  /** Removes the file unless it was published. */
   readonly remove: () => void
 }
 

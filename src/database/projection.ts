@@ -11,15 +11,14 @@ import {
 } from 'kysely'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** The columns that a caller selects, sorted, so that equal sets have the same `key`. */
+/** Sorted, so that equal sets have the same `key`. */
 export type Projection = {
   readonly names: readonly string[]
   readonly key: string
-  /** A small cache of the queries that were built with this projection. */
   readonly projectedQueries: Map<object, object>
 }
 
-/** The values of the selected columns of a row, in the order of their names. */
+/** In the order of the columns' names. */
 export type ProjectedRow = readonly unknown[]
 
 export function createProjection(columns: Iterable<string>): Projection {
@@ -28,10 +27,7 @@ export function createProjection(columns: Iterable<string>): Projection {
   return { names, key: names.join(), projectedQueries: new Map() }
 }
 
-/**
- * Returns a function that reads a column from a whole row or, if `columns` is given, from a projected row. The function
- * throws if the column was not selected.
- */
+/** From a whole row, or a projected one if `columns` is given. Throws if the column was not selected. */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]
   const index = columns.names.indexOf(name)
@@ -41,10 +37,7 @@ export function cellReader(columns: Projection | undefined, name: string): (row:
   }
 }
 
-/**
- * Returns the query with only the projection's columns, in their order. A UNION ALL also selects its ORDER BY columns,
- * at the end, because it can be ordered only by selected columns.
- */
+/** A UNION ALL also selects its ORDER BY columns, at the end, because it can be ordered only by selected columns. */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
   if (!node.setOperations) return selectColumns(columns.names, node)

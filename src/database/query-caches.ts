@@ -23,15 +23,13 @@ export function statementCache<Statement extends object>(maxProjections: number)
   }
 }
 
-/** Caches the results of shared queries (see `sharedQuery`) by their parameters. */
 export type SharedQueryCache<Result> = {
   readonly getOrRun: (query: Query, params: object, run: () => Result) => Result
-  /** Clears the cache if the query changes a table without merchants. */
   readonly clearIfChangedBy: (query: Query) => void
   readonly clear: () => void
 }
 
-/** At this size the cache is cleared. It receives a few results per asset pair and minute. */
+/** The cache is cleared at this size. It receives a few results per asset pair and minute. */
 const maxCachedResults = 200
 
 export function sharedQueryCache<Result>(): SharedQueryCache<Result> {

@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** Stands for a parameter in a query's tree. `isList` is true on the right side of `in`. */
+/** `isList` is true on the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {
@@ -22,10 +22,10 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** Marks a table in a FROM clause that must be scanned without indexes. Each engine compiles the marker differently. */
+/** The table must be scanned without indexes. Each engine compiles the marker differently. */
 export const noIndexMarker = Symbol('no index')
 
-/** Returns the name of a table with or without an alias; `null` for anything else, such as a subquery. */
+/** `null` for anything but a table with or without an alias. */
 export function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null
@@ -35,7 +35,7 @@ export function compileRaw(fragment: RawNode) {
   return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
 }
 
-/** Returns the pairs of operands that must be equal whenever a condition holds. */
+/** They are equal whenever the condition holds. */
 export function equalOperands(condition: OperationNode): [OperationNode, OperationNode][] {
   const conjuncts = conjunctsOf(condition)
   return conjuncts.some(hasTopLevelOr) ? [] : conjuncts.flatMap(operandsOfEquality)
@@ -45,10 +45,7 @@ function conjunctsOf(condition: OperationNode): OperationNode[] {
   return AndNode.is(condition) ? [condition.left, condition.right].flatMap(conjunctsOf) : [condition]
 }
 
-/**
- * Returns whether a condition has an `or` outside of parentheses. If so, it can be true although its other parts are
- * false.
- */
+/** If so, the condition can be true although its other parts are false. */
 function hasTopLevelOr(condition: OperationNode): boolean {
   if (!RawNode.is(condition)) return OrNode.is(condition)
   let { sql } = compileRaw(condition)

@@ -12,17 +12,12 @@ import { noIndexMarker, placeholder } from './query-nodes.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
-/**
- * A query that is built once, with Kysely, for both engines. Its parameters are placeholders, so each engine prepares
- * it once and binds values when it runs.
- */
+/** Its parameters are placeholders, so each engine prepares it once and binds values when it runs. */
 export type Query = {
-  /**
-   * The index of the query's prepared statement in an engine: unique among queries, and separately among projections.
-   */
+  /** Of the query's prepared statement in an engine: unique among queries, and separately among projections. */
   readonly number: number
   readonly node: RootOperationNode
-  /** Determines PostgreSQL's settings for row-level security. */
+  /** For row-level security on PostgreSQL. */
   readonly scope: QueryScope
   /** The selected columns; rows are arrays of their values. `null` means whole rows. */
   readonly projection: Projection | null
@@ -32,10 +27,9 @@ export type Query = {
   readonly isAcrossCustomers: boolean
 }
 
-/** Runs queries. Rows are new objects with camelCase names. */
+/** Rows are new objects with camelCase names. */
 export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
-  /** The customer to which `customerScope` restricts queries. */
   readonly customerId?: string
 }
 
@@ -56,13 +50,13 @@ export type DeferredValues = {
 }
 
 export type DeferredUpdate<Value> = {
-  /** Reads the value with a row lock; called for the first change in a batch. */
+  /** With a row lock; called for the first change in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
 }
 
-/** A query for rows that selects no columns yet. */
+/** Selects no columns yet. */
 export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
 
 /** The parameters of a query, which are placeholders inside `build`. */
@@ -74,7 +68,6 @@ const queryBuilder = new Kysely<Tables>({
   plugins: [new CamelCasePlugin()],
 })
 
-/** The database of a Kysely dialect that only builds or compiles queries. */
 export async function failToConnect(): Promise<never> {
   throw new Error('this dialect only builds queries: an engine runs them')
 }
@@ -85,7 +78,6 @@ export const updateTable = queryBuilder.updateTable.bind(queryBuilder)
 export const deleteFrom = queryBuilder.deleteFrom.bind(queryBuilder)
 export const withCte = queryBuilder.with.bind(queryBuilder)
 
-/** Runs a query for whole rows, or for the values of `columns`. */
 type ProjectableQuery<P, Result> = {
   (db: Reader, params: P, columns: Projection): MaybePromise<ProjectedRow[]>
   // TypeScript infers from the last overload.
@@ -98,7 +90,7 @@ export function query<P extends object, Result>(build: (params: P) => Compilable
     db.execute<never>(columns ? projectQuery(built, columns) : built, params)
 }
 
-/** Builds a query for at most one row, `null` if there is none. */
+/** `null` if there is no row. */
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (db: Reader, params: P) => MaybePromise<Result | null> {
@@ -123,7 +115,7 @@ export function sharedQuery<P extends object, Result>(
   return (db, params) => db.execute<Result>(built, params)
 }
 
-/** Builds a query with optional `filters`: one statement for each combination of filters in use. */
+/** One statement for each combination of filters in use. */
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
@@ -142,21 +134,21 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   }
 }
 
-/** Builds a statement that writes, and returns the rows of its RETURNING clause. */
+/** Returns the rows of its RETURNING clause. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result[]> {
   return query(build)
 }
 
-/** Builds a statement that writes at most one row and returns it; `null` if its condition did not hold. */
+/** `null` if its condition did not hold. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result | null> {
   return queryOne(build)
 }
 
-/** Builds an insert of one row, with a value for every column. */
+/** Requires a value for every column. */
 export function insertRow<Table extends TableName>(
   table: Table,
 ): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
@@ -188,7 +180,7 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** Finds the merchant of a row by the row's id, for operators. */
+/** Operators know rows by id alone. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely's types require a single table.
   const one = table as 'customers'
@@ -210,7 +202,7 @@ export function pickParams<P extends object, const Name extends keyof P>(
   return Object.fromEntries(names.map((name) => [name, params[name]])) as Pick<P, Name>
 }
 
-/** Returns the right side of `in` for an array parameter, which may be empty. */
+/** The array may be empty. */
 export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
   return {
@@ -221,9 +213,7 @@ export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   }
 }
 
-/**
- * Returns a table for a FROM clause that is scanned without indexes, for the audit, because an index may be damaged.
- */
+/** For the audit, because an index may be damaged. */
 export function scanTable(table: TableName): RawBuilder<unknown> {
   const marker: Expression<unknown> = {
     get expressionType() {
@@ -246,7 +236,7 @@ function buildQuery(built: Compilable<unknown>): Query {
   }
 }
 
-/** Returns the query with another tree, which must select the same columns and have at least the same parameters. */
+/** The new tree must select the same columns and have at least the same parameters. */
 export function rewriteQuery(query: Query, node: RootOperationNode): Query {
   return { ...query, number: query.projection ? projectedQueryCount++ : queryCount++, node }
 }
@@ -287,7 +277,7 @@ export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
 }
 
-/** Returns the table whose rows a statement changes; `null` for a read, or if it is not exactly one table. */
+/** `null` for a read, or if it is not exactly one table. */
 export function changedTable({ node }: Query): TableName | null {
   const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
   const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
@@ -299,7 +289,7 @@ export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
 }
 
-/** Returns the parameters for building a query; reading a property yields its placeholder. */
+/** Reading a property yields its placeholder. */
 export function placeholders<P extends object>(): P {
   return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
 }

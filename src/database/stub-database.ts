@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * Returns a read-only database for warm-up. It runs each query, but returns `count` stub rows instead of the result.
- * All ids in a row are equal, so that the row seems to refer to itself.
+ * For warm-up: runs each query, but returns `count` stub rows instead of the result. All ids in a row are equal, so
+ * that the row seems to refer to itself.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
@@ -25,10 +25,9 @@ export function stubDatabase(db: Database, count: number): Database {
   }
 }
 
-/** More queries than any allowed GraphQL document needs. */
 const maxStubQueries = 200
 
-/** The id of a stub row, which no stored row has. */
+/** No stored row has it. */
 export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }

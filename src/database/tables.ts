@@ -480,7 +480,7 @@ export const tables = {
   },
 } as const
 
-/** Views, for operators and the audit. */
+/** Operators and the audit read them. */
 export const views = {
   entries: {
     merchantId: uuid(),
@@ -511,7 +511,7 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** An encrypted secret, and the time until which it signs; `null` for the newest secret. */
+/** `until` is the time until which it signs; `null` for the newest secret. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

@@ -4,18 +4,13 @@ export type BankAccountNumber = { readonly accountNumber: string; readonly bankC
 
 export type ResolvedBankAccount = BankAccountNumber & { readonly accountName: string }
 
-/** Answers about banks and their accounts, which come from outside the service. */
 export type BankDirectory = {
   /**
-   * Returns the banks that payouts in a currency can go to, sorted by name.
+   * Sorted by name.
    *
    * @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
    */
   readonly listBanks: (currency: string) => Promise<readonly Bank[]>
-  /**
-   * Returns the name of an account.
-   *
-   * @throws DomainError RESOURCE_NOT_FOUND, BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
-   */
+  /** @throws DomainError RESOURCE_NOT_FOUND, BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE */
   readonly resolveAccount: (account: BankAccountNumber) => Promise<ResolvedBankAccount>
 }

@@ -20,21 +20,17 @@ import type { BankDirectory } from './bank-directory.ts'
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** The dependencies of operations, with the only sources of time and ids. */
+/** Has the only sources of time and ids. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
-  /** The time of creations and changes. It never goes backwards. */
+  /** For creations and changes. Never goes backwards. */
   readonly now: RecordClock
-  /**
-   * The time for expiry, due times and comparisons with other clocks. Can go backwards when the system clock is
-   * corrected.
-   */
+  /** For expiry, due times and comparisons with other clocks. Can go backwards when the system clock is corrected. */
   readonly wallClock: WallClock
   readonly newId: () => string
-  /** Encrypts secrets that must be read again, if a key is configured. */
   readonly secrets: Secrets
-  /** The entries of WEBHOOK_ALLOW: addresses to which webhooks can be sent in addition to public ones. */
+  /** Entries of WEBHOOK_ALLOW, in addition to public addresses. */
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
@@ -42,10 +38,9 @@ export type Service = {
   readonly bankDirectory?: BankDirectory
 }
 
-/** The W3C Trace Context of a recorded span, as plain data for the writer process. */
+/** W3C Trace Context, as plain data for the writer process. */
 export type TraceContext = {
   readonly traceId: string
-  /** 16 hexadecimal digits. */
   readonly spanId: string
 }
 
@@ -57,11 +52,11 @@ export type Operation<Input, Result, Declaration extends OperationDeclaration = 
   input: Input,
 ) => Promise<Result>) & { readonly declaration: Declaration }
 
-/** `isReplayed` is true if an earlier request with the same idempotency key ran the operation. */
+/** `isReplayed`: an earlier request with the same idempotency key ran the operation. */
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation in this process or in the writer process, which finds the operation by its declared name.
+ * In this process, or in the writer process, which finds the operation by its declared name.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */
@@ -76,7 +71,7 @@ export const performLocally: Perform = (operation, context, input) => operation(
 export type Context = Service & {
   readonly merchantId: string
   readonly caller: Caller
-  /** The key without quotation marks; `null` if the request has none. */
+  /** Without quotation marks. */
   readonly idempotencyKey: string | null
   /** The offset of the merchant's sandbox clock in milliseconds. `now` includes it. */
   readonly aheadMs: number
@@ -84,7 +79,7 @@ export type Context = Service & {
   readonly signal?: AbortSignal
 }
 
-/** Returns the merchant's wall-clock time, which can go backwards when the system clock is corrected. */
+/** Can go backwards when the system clock is corrected. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
   return wallTimeAfter(aheadMs, wallClock())
 }
@@ -118,10 +113,7 @@ export function createService({
   }
 }
 
-/**
- * Creates the context of a request. Its database and `perform` enforce the caller's scopes and customer scope, so no
- * other code has to check them.
- */
+/** Database and `perform` enforce the caller's scopes and customer scope, so no other code has to check them. */
 export function createContext(
   service: Service,
   merchantId: string,
@@ -148,9 +140,7 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/**
- * Caches the restricted database per token, because creating it takes a noticeable part of the time of a small read.
- */
+/** Creating it takes a noticeable part of the time of a small read. */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db
@@ -165,15 +155,13 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
   return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
-/**
- * Returns the current time, but never a time before the previous change, which may come from another process's clock.
- */
+/** Never before the previous change, which may come from another process's clock. */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt
 }
 
-/** Returns the current time, but at least one millisecond after the previous change. */
+/** At least one millisecond after the previous change. */
 export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }

@@ -5,7 +5,6 @@ import type { CustomerScope, OperationScope } from './access/scopes.ts'
 import type { Context, IdempotentResult, Operation, OperationDeclaration } from './context.ts'
 import type { OperationName } from './operation-name.ts'
 
-/** Errors that every operation of the APIs can return. */
 export const impliedErrors = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const satisfies readonly ErrorCode[]
 
 type DeclaredError = Exclude<ErrorCode, (typeof impliedErrors)[number]>
@@ -35,7 +34,7 @@ type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly movesMoney: boolean
   /** In live mode the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema lacks it. */
   readonly sandboxOnly: boolean
-  /** The errors after `impliedErrors`, in order of precedence. */
+  /** After `impliedErrors`, in order of precedence. */
   readonly errors: readonly DeclaredError[]
 } & DeclaredAccess
 
@@ -52,7 +51,6 @@ export function defineOperation<Schema extends z.ZodType, Result, const Name ext
   return withDeclaration({ ...fields, actsAsCustomer }, sandboxOnly ? requireSandboxFirst(run) : run)
 }
 
-/** Declares an operation that no scope allows and no API exposes. */
 export function defineInternalOperation<Input, Result, const Name extends OperationName>(
   name: Name,
   run: (context: Context, input: Input) => Promise<Result>,

@@ -7,7 +7,7 @@ import { fieldLocations, findSentField } from './sent-fields.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
-/** The description of each code in the API reference; `null` for a code that no endpoint returns. */
+/** `null` for a code that no endpoint returns. */
 export const errorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'One or more fields are invalid: the details name each field and the allowed values.',
   MALFORMED_JSON: 'The body is not JSON in UTF-8.',
@@ -46,7 +46,7 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-/** The page that explains each error code, under its anchor. */
+/** Explains each error code, under its anchor. */
 export const errorReferencePath = '/docs/errors'
 
 export function errorAnchor(code: ErrorCode): string {
@@ -113,7 +113,7 @@ const requestId = member(
   text('The id of the request, as in `X-Request-Id`.', '01980c61-0a1b-7c2d-8e3f-405162738495'),
 )
 
-/** The body of every error response (rulings 2 and 122). */
+/** Rulings 2 and 122. */
 export const failure = resource<ErrorPayload>('Failure', 'An error.', {
   status: constant('Marks an error.', 'failed'),
   message,
@@ -135,7 +135,7 @@ export const failure = resource<ErrorPayload>('Failure', 'An error.', {
   request_id: requestId,
 })
 
-/** The same error as RFC 9457 problem details (ruling 10). */
+/** RFC 9457 (ruling 10). */
 export const problemDetails = resource<ErrorPayload>(
   'Problem',
   'The same error as RFC 9457 problem details, for callers that accept `application/problem+json`.',

@@ -1,4 +1,4 @@
-/** The keywords of JSON Schema 2020-12 (the dialect of OpenAPI 3.1) that are used here. */
+/** JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
 export type JsonSchema = {
   readonly $ref?: string
   readonly title?: string
@@ -23,8 +23,8 @@ export type JsonSchema = {
 }
 
 /**
- * The description of an input field, or its schema. `name` is the wire name, by default in snake case. `read` converts
- * the wire value to the operation's value.
+ * A text is the description. `name` is the wire name, by default in snake case. `read` converts the wire value to the
+ * operation's value.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
@@ -54,7 +54,7 @@ const omittedNamesMark = '*'
 
 const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxNameLength}}$`)
 
-/** Returns the value of `x-ignored-fields` (ruling 103): only names with letters, digits, `.`, `_` and `-`. */
+/** Only names with letters, digits, `.`, `_` and `-` (ruling 103). */
 export function ignoredFieldsHeader(names: readonly string[]): string {
   const listed = names.filter((name) => safeNamePattern.test(name)).slice(0, maxIgnoredNames)
   return (listed.length < names.length ? [...listed, omittedNamesMark] : listed).join(', ')

@@ -6,11 +6,11 @@ import type { JsonSchema } from './input-fields.ts'
 export type JsonType<Value> = {
   readonly schema: JsonSchema
   readonly isQuoted: boolean
-  /** Serializes a value without quotation marks; `null` if the value is written as it is. */
+  /** `null` if the value is written as it is. */
   readonly write: ((value: Value) => string) | null
 }
 
-/** Text that never needs escaping, such as an id, a time or an amount. */
+/** Never needs escaping. */
 export const plainText = (description: string, example: string, schema: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...schema },
   isQuoted: true,
@@ -36,7 +36,7 @@ export const amount = (...options: Parameters<typeof decimal>): JsonType<Amount>
   write: formatAmount,
 })
 
-/** An enum value. The default example is the first value. */
+/** The default example is the first value. */
 export const oneOf = (description: string, values: readonly string[], example = values[0] ?? '') =>
   plainText(description, example, { enum: values })
 

@@ -21,7 +21,7 @@ type PaginatedList<Row> = {
 }
 
 type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
-  /** Input fields besides the filters, and their error codes. */
+  /** Besides the filters. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
@@ -64,7 +64,7 @@ export function listRoute<Row>(
   return get(path, endpoint)
 }
 
-/** The members of `pagination` in every list (contract 4). */
+/** Contract 4. */
 const paginationMembers: ShapeMembers<Page<unknown>> = {
   total: member(({ total }) => total, integer('The number of rows in the whole list.', 1)),
   page: member(({ page }) => page, integer('The number of this page, from 1.', 1)),
@@ -101,9 +101,7 @@ function pageInputFields(pageSize: number) {
   }
 }
 
-/**
- * The filter by owner: absent or empty for all owners, `null` for the merchant, or the id of a customer (ruling 18).
- */
+/** Absent or empty for all owners, `null` for the merchant, or the id of a customer (ruling 18). */
 const ownerField = {
   name: 'customer_id',
   anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],

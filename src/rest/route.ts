@@ -16,7 +16,7 @@ type EndpointFields<Schema extends z.ZodType, Result> = {
   readonly fields: RestInputFields<z.input<Schema>>
   readonly example: Partial<z.input<Schema>>
   readonly response: ResponseMembers<Result>
-  /** Returns whether the response can wait for an event. Such a request counts as one of the merchant's streams. */
+  /** If so, the request counts as one of the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
 }
 
@@ -24,38 +24,35 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** The operation's error codes, without those that every endpoint of the method can return. */
+  /** Without those that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** An endpoint that writes. The operation's declaration has its name and errors. */
+/** The operation's declaration has its name and errors. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   /** Defaults to the operation's whole input. */
   readonly input?: Schema
-  /** Returns the path at which GET returns the created resource; absent if there is none. */
+  /** Where GET returns the created resource. */
   readonly location?: (created: Result) => string
 }
 
-/** An operation's input, the wire names of its fields, and errors of the body that the operation can't find. */
 export type ConvertedInput = {
   readonly input: Record<string, unknown>
   readonly names: FieldNames
   readonly errors: readonly FieldError[]
 }
 
-/** Converts the endpoint's input, and the members of the body that are none of its fields, to the operation's. */
 export type ConvertInput<Schema extends z.ZodType> = (
   input: Partial<z.input<Schema>>,
   otherMembers: Readonly<Record<string, unknown>>,
 ) => ConvertedInput
 
-/** Fails to compile if `Fields` has a field that `Input` lacks. */
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
-/** The members of the response after `status`, in this order (ruling 1). */
+/** After `status`, in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** `path` has Fastify's syntax. `status` is the status of a successful response. */
+/** `path` has Fastify's syntax. `status` is that of a success. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -64,18 +61,17 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly example: Readonly<Record<string, unknown>>
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
-  /** The wire names of all fields except those in the path. */
+  /** All fields except those in the path. */
   readonly payloadNames: ReadonlySet<string>
-  /** The names in `payloadNames`, by the result of `foldName`. */
+  /** By the result of `foldName`. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   /** `null` for a read endpoint. */
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
   readonly response: Shape<unknown>
-  /** The media types of a download; `null` for JSON. */
+  /** Of a download; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
-  /** Returns the value of `Location`; `null` if the response has none. */
   readonly location: ((created: unknown) => string) | null
   /** `null` if the endpoint's fields are the operation's. */
   readonly convert: ConvertInput<z.ZodType> | null
@@ -93,7 +89,7 @@ type RouteField = ReturnType<typeof toRouteField>
  */
 const createdStatus = 201
 
-/** Declares a read endpoint. Its operation runs in this process. */
+/** Its operation runs in this process. */
 export function get<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   { operation, ...endpoint }: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -142,7 +138,7 @@ const createWriteRouteBuilder =
     return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
-/** Declares an endpoint whose body has another structure than the operation's input. No field of it is ignored. */
+/** The body has another structure than the operation's input. No field is ignored. */
 export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Result>(
   { method, path }: { readonly method: 'POST' | 'PUT'; readonly path: string },
   operation: Operation<z.input<Whole>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
@@ -175,12 +171,12 @@ export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Res
 }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** A POST that creates no resource, or creates a payout. */
+/** Creates no resource, or a payout. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
 
-/** Erases the input type, which is safe because the operation parses its own input. */
+/** Erasing the input type is safe, because the operation parses its own input. */
 function createRoute<Schema extends z.ZodType, Result>(
   { path, ...request }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'writeOperation'>,
   { input, fields, response, isLongPoll, ...endpoint }: Omit<RestEndpoint<Schema, Result>, 'operation'>,
@@ -225,15 +221,13 @@ export type RequestParts = {
 }
 
 /**
- * Maps the fields of the path, and of the query (GET) or body (other methods), to the operation's input.
- *
  * Ignores unknown names, but rejects another spelling of a known name in the body: ignoring `customerId` would act for
  * the wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error (ruling 103).
  *
  * @param headerErrors invalid headers, which are reported together with the fields
  * @param onIgnored called with the ignored names of a body, before anything is thrown
  * @throws DomainError INVALID_INPUT for a body that is not an object, or for misspelt names and repeated query
- * parameters, together with all other invalid fields (ruling 3)
+ *   parameters, together with all other invalid fields (ruling 3)
  */
 export function unpackInput(
   route: Route,
@@ -259,11 +253,7 @@ export function unpackInput(
   return input
 }
 
-/**
- * Returns the operation's input and the wire names of its fields.
- *
- * @param otherMembers the members of the body that are no fields of the endpoint
- */
+/** @param otherMembers the members of the body that are no fields of the endpoint */
 export function convertInput(
   { convert, names, writeOperation }: Route,
   sent: Record<string, unknown>,
@@ -272,14 +262,14 @@ export function convertInput(
   if (convert === null) return { input: sent, names, errors: [] }
   const converted = convert(sent, otherMembers)
   if (converted.errors.length === 0 || writeOperation === null) return converted
-  // Reports all invalid fields together (ruling 3).
+  // Ruling 3.
   return {
     ...converted,
     errors: [...converted.errors, ...findFieldErrors(writeOperation.declaration.input, converted.input)],
   }
 }
 
-/** Skips fields that are missing because their name is misspelt. */
+/** Fields that are missing because their name is misspelt are skipped. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,

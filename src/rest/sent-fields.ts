@@ -1,4 +1,3 @@
-/** The parts of a request that can have fields. */
 export type SentRequest = {
   readonly method: string
   readonly params: unknown
@@ -17,12 +16,12 @@ export type SentField = {
 
 const maxValueLength = 255
 
-/** Matches values with API keys, client tokens, webhook secrets, or URLs, which can contain a password. */
+/** URLs can contain a password. */
 const secretPattern = /pgw_|wh(sec|pk|sk)_|eyJ|:\/\//i
 
 /**
- * Returns where the request has a field, and its value as sent. The value is null if it is absent, long, a list or an
- * object, or may be a secret, because callers log error responses (ruling 122).
+ * The value as sent is null if it is absent, long, a list or an object, or may be a secret, because callers log error
+ * responses (ruling 122).
  *
  * @param field the wire name; `address.city` is a member of an object
  */

@@ -42,8 +42,8 @@ export const optional = <Row, Value>(
 ): SourcedMember<Row> => ({ read, type, isOptional: true })
 
 /**
- * Declares an object with exactly these members, in this order. A member is omitted if its value is `undefined`, for
- * example in an idempotent result that an older version stored.
+ * Exactly these members, in this order. A member is omitted if its value is `undefined`, for example in an idempotent
+ * result that an older version stored.
  */
 export function shape<Row>(description: string, members: ShapeMembers<Row>): Shape<Row> {
   const all = Object.entries(members).map(([name, member]) => ({ name, ...toSourcedMember(member) }))
@@ -57,11 +57,11 @@ export function shape<Row>(description: string, members: ShapeMembers<Row>): Sha
   return unquotedType(schema, compileWriter(all))
 }
 
-/** Declares a component of the OpenAPI document, named by the title. */
+/** Named by the title in the OpenAPI document. */
 export const resource = <Row>(title: string, description: string, members: ShapeMembers<Row>): Shape<Row> =>
   withSchema(shape(description, members), { title })
 
-/** Declares a union of resources, discriminated by the row's `type`. */
+/** By the row's `type`. */
 export function unionByType<Row extends { readonly type: string }>(
   title: string,
   description: string,
@@ -86,8 +86,8 @@ function toSourcedMember<Row>(member: ShapeMember<Row>): SourcedMember<Row> {
 type NamedMember<Row> = SourcedMember<Row> & { readonly name: string }
 
 /**
- * Compiles a function that writes a row as JSON text, without an intermediate object. Text that is the same in every
- * row is computed once. Each concatenation takes time, so quotation marks are part of the adjacent constant text.
+ * Without an intermediate object. Text that is the same in every row is computed once. Each concatenation takes time,
+ * so quotation marks are part of the adjacent constant text.
  */
 function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) => string {
   const parts = members.map(compileMember)
@@ -107,7 +107,7 @@ function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) =>
         continue
       }
       text += isOpen ? part.leadAfterText : part.lead
-      // Called by name so that V8 inlines the function, which saves a tenth of the time of a page of texts.
+      // V8 inlines a function that is called by name, which saves a tenth of the time of a page of texts.
       if (part.write === null) text += value
       else if (part.write === escapeJsonString) text += escapeJsonString(value as string)
       else text += part.write(value as never)

@@ -40,7 +40,7 @@ import { addHealthEndpoints, addSandboxReceiver, addWebhookKeys } from './rest/s
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AccessLog
-  /** Requests per second for each merchant; `null` for no limit. */
+  /** Per merchant; `null` for no limit. */
   readonly rateLimit: number | null
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: TrustedProxies
@@ -48,12 +48,12 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /** If `false`, Yoga handles every GraphQL request. Only tests set it, to show that the responses are the same. */
+  /** Tests set it to `false`, so that Yoga handles every GraphQL request, to show that the responses are the same. */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit
   readonly spans?: RequestTracer | undefined
-  /** Returns milliseconds of a monotonic clock, for rate limits. */
+  /** A monotonic clock in milliseconds, for rate limits. */
   readonly elapsed?: () => number
 }
 
@@ -181,7 +181,7 @@ function createRateLimits(
   if (rateLimit === null) return null
   return {
     merchants: sharing ? createSharedRateLimiter(rateLimit, sharing, elapsed) : createRateLimiter(rateLimit, elapsed),
-    // Each process has an equal share, so that all processes together keep the limit.
+    // All processes together keep the limit.
     unauthenticated: createUnauthenticatedRateLimiter(
       Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))),
       elapsed,
@@ -195,7 +195,7 @@ function sendErrorOrPage(error: DomainError, request: FastifyRequest, reply: Fas
   return sendMissingPage(request, reply)
 }
 
-/** Returns the caller's request id if it is 1 to 128 printable ASCII characters (ruling 11). */
+/** The caller's, if it is 1 to 128 printable ASCII characters (ruling 11). */
 function requestIdOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
 }

@@ -36,8 +36,6 @@ import type { Operation, OperationDeclaration } from '../operations/context.ts'
 import type { OperationName } from '../operations/operation-name.ts'
 
 /**
- * Every operation by its name, which the writer process receives.
- *
  * Unlike a registry that modules fill when they load, this table is complete in every process, and a missing operation
  * does not compile.
  */

@@ -12,6 +12,8 @@ import {
   createWalletPayoutMethod,
 } from '../../src/modules/payout-methods/create-payout-method.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
+import type { PayoutMethodType } from '../../src/modules/payout-methods/payout-method.ts'
+import { payoutMethodTypes } from '../../src/modules/payout-methods/payout-method.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
@@ -147,6 +149,28 @@ export const walletList: List = {
     ]),
 }
 
+type MethodMaker = {
+  readonly currencies: readonly string[]
+  readonly add: (context: Context, input: { currency: string; customerId: string | null }) => Promise<Row>
+}
+
+const methodMakers: Record<PayoutMethodType, MethodMaker> = {
+  BANK: {
+    currencies: ['NGN', 'ZAR', 'NGN'],
+    add: (context, input) => {
+      const bank = { accountName: 'Ada Obi', accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
+      return perform(createBankPayoutMethod, context, { type: 'BANK', ...bank, ...input })
+    },
+  },
+  WALLET: {
+    currencies: ['USDC', 'USDT'],
+    add: (context, input) => {
+      const walletAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+      return perform(createWalletPayoutMethod, context, { type: 'WALLET', walletAddress, network: 'erc20', ...input })
+    },
+  },
+}
+
 export const payoutMethodList: List = {
   name: 'payout methods',
   hasTimes: true,
@@ -156,25 +180,18 @@ export const payoutMethodList: List = {
   rowOf: (method: Row) => method,
   add: async (context, world, i) => {
     const customerId = pick([null, world.customerId], i)
-    const currency = pick(['NGN', 'USDC', 'ZAR', 'NGN', 'USDT'], i)
-    if (currency.startsWith('USD')) {
-      const walletAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-      return perform(createWalletPayoutMethod, context, {
-        type: 'WALLET',
-        walletAddress,
-        network: 'erc20',
-        currency,
-        customerId,
-      })
-    }
-    const bank = { accountName: 'Ada Obi', accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
-    return perform(createBankPayoutMethod, context, { type: 'BANK', ...bank, currency, customerId })
+    const [currency, add] = pick(
+      Object.values(methodMakers).flatMap(({ currencies, add }) => currencies.map((each) => [each, add] as const)),
+      i,
+    )
+    return add(context, { currency, customerId })
   },
   filters: (world) =>
     byOwner(world, [
       where({ type: 'BANK' }),
       where({ currency: 'NGN' }),
       where({ currency: 'USDT', type: 'WALLET' }),
+      ...payoutMethodTypes.map((type) => where({ currency: 'NGN', type })),
       unknown({ currency: 'USDT', type: 'BANK' }),
     ]),
 }

@@ -8,6 +8,7 @@ import { errorCodes } from '../../src/core/errors.ts'
 import { sandboxRail } from '../../src/modules/rails/adapters/sandbox-rail.ts'
 import { failure, problemDetails } from '../../src/rest/error-responses.ts'
 import type { JsonSchema } from '../../src/rest/input-fields.ts'
+import { notInContract } from '../../src/rest/input-fields.ts'
 import { get } from '../../src/rest/route.ts'
 import { shape } from '../../src/rest/shape.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
@@ -193,9 +194,25 @@ describe('the OpenAPI document', () => {
   })
 
   test('has a unique operationId and one tag for each endpoint', () => {
-    expect(operations).toHaveLength(46)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(46)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
+  })
+
+  test('has as many endpoints as the README and the REST page count', () => {
+    const pageText = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    const isAddition = ({ operation }: (typeof operations)[number]) => operation.description.includes(notInContract)
+    const [all, added] = [operations.length, operations.filter(isAddition).length]
+
+    expect(all).toBeGreaterThan(added)
+    expect(pageText('README.md')).toContain(`${spelled(all)} endpoints under \`/api\``)
+    expect(pageText('README.md')).toContain(`${spelled(all - added)} are of a`)
+    expect(pageText('docs/reference/rest.md')).toContain(
+      `${spelled(all)} endpoints under \`/api\`: ${spelled(all - added).toLowerCase()} of [a contract]`,
+    )
+    expect(pageText('docs/reference/rest.md')).toContain(`and ${spelled(added).toLowerCase()} [additions]`)
+    const words = new Set(operations.flatMap(({ path }) => path.match(/\/[a-z_-]+(?=\/|$)/g) ?? []))
+    const [, table = ''] = pageText('docs/reference/rest.md').split('## Endpoints')
+    expect([...words].filter((word) => !table.includes(word))).toEqual([])
   })
 
   test('has a description for every element', () => {
@@ -293,6 +310,16 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
     }
   })
 })
+
+/** A number below 100 in words, as the pages write it at the beginning of a sentence. */
+function spelled(number: number): string {
+  const ones = ['', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve']
+  const teens = ['Thirteen', 'Fourteen', 'Fifteen', 'Sixteen', 'Seventeen', 'Eighteen', 'Nineteen']
+  const tens = ['Twenty', 'Thirty', 'Forty', 'Fifty', 'Sixty', 'Seventy', 'Eighty', 'Ninety']
+  if (number < 20) return [...ones, ...teens][number] ?? ''
+  const rest = ones[number % 10] ?? ''
+  return [tens[Math.floor(number / 10) - 2], ...(rest ? [rest.toLowerCase()] : [])].join('-')
+}
 
 /** The headers that some responses have: the file name of a file, and the path of a created resource. */
 function ownHeadersOf({ headers }: { headers: Record<string, unknown> }): Record<string, string> {

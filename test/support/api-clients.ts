@@ -488,12 +488,14 @@ function customerSeen({ uuid, customerType, status, personalInfo, businessInfo, 
   }
 }
 
+const methodTypesByName: Readonly<Record<string, string>> = { BankPayoutMethod: 'BANK', WalletPayoutMethod: 'WALLET' }
+
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
 function payoutMethodSeen({ __typename, uuid, customer, network, ...method }: any) {
   return {
     ...method,
     id: uuid,
-    type: __typename === 'BankPayoutMethod' ? 'BANK' : 'WALLET',
+    type: methodTypesByName[__typename],
     customerId: customer?.uuid ?? null,
     ...(network !== undefined && { network: network.toLowerCase() }),
   }

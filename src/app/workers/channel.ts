@@ -11,7 +11,7 @@ export type ChannelSend = (value: unknown) => void
 const frameHeaderBytes = 4
 
 /**
- * Sends and receives values over a socket. Values of one event-loop iteration are sent in one write.
+ * Values of one event-loop iteration are sent in one write.
  *
  * Both ends run the same version of this program, so values are not validated.
  */

@@ -4,19 +4,17 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** The timeout is longer than the time that a process waits for its database. */
+/** Longer than a process waits for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** The latest counters and histograms of the process. */
+  /** Without gauges. */
   latest: MetricsSnapshot
 }
 
 /**
- * Sums the metrics of the worker processes.
- *
  * Counters must not decrease, so the latest known counters of a process that has ended or does not respond stay in the
  * totals. Counts after the last scrape of an ended process are lost.
  */
@@ -66,7 +64,6 @@ export function createMetricsCollector(): {
     },
     expose: async () => {
       const all = [...processes]
-      // One process is enough to measure the database.
       const reader = all.find(({ canRead }) => canRead)
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const merged = ended

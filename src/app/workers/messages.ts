@@ -2,31 +2,31 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** `writerPath` is the socket of the writer process; `null` on PostgreSQL, which has no writer process. */
+/** `null` on PostgreSQL, which has no writer process. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
-/** `ready` is the startup message to print, `beat` a heartbeat. */
+/** `ready` is the startup message to print. */
 export type MessageToSupervisor =
   | { readonly ready: string }
   | { readonly exchange: TokenExchangeRequest; readonly id: number }
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** `measure` requests a metrics snapshot, which includes metrics of the database if `isWanted`. */
+/** The snapshot includes metrics of the database if `isWanted`. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
 
-/** The operation that checks whether the writer process responds and can read its database. */
+/** Checks whether the writer process responds and can read its database. */
 export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** Limits how long requests wait while the supervisor is stuck. */
+/** Limits the wait while the supervisor is stuck. */
 const exchangeTimeoutMs = 1_000
 
-/** Sends nothing if the supervisor has ended, which each process detects itself. */
+/** Each process detects itself that the supervisor has ended. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }

@@ -16,7 +16,7 @@ const reconnectTimeoutMs = 5_000
 const overdueCheckIntervalMs = 250
 const pingTimeoutMs = 1_000
 
-/** The maximum nesting of objects in the input of any operation. */
+/** No operation's input is nested deeper. */
 const maxInputNesting = 3
 
 type PendingCall = {
@@ -34,8 +34,6 @@ export type RemoteWriter = {
 }
 
 /**
- * Sends operations to the writer process that listens on the socket `path`.
- *
  * If the writer process dies, its replacement receives the calls that were not sent yet, and again those with an
  * idempotency key, which makes repetition safe. A call that was sent without a key, or that a stuck writer does not
  * complete in time, is rejected with UNAVAILABLE and an unknown outcome.

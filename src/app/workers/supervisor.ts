@@ -29,19 +29,16 @@ const maxBackoffMs = 5_000
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
-/**
- * The limit while a replacement starts. The first processes have none, because they may have to migrate the database.
- */
+/** While a replacement starts. The first processes have no limit, because they may have to migrate the database. */
 const maxMissedStartHeartbeats = 30
 
-/** Each process limits its own shutdown. After this time, the supervisor kills those that remain. */
+/** Each process limits its own shutdown; those that remain are killed. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
 
 /**
- * Runs the service in several processes: `WORKERS` readers that serve requests and, on SQLite, a writer and a sender of
- * webhooks. Restarts a process that dies.
+ * `WORKERS` readers and, on SQLite, a writer and a sender of webhooks. Restarts a process that dies.
  *
  * The supervisor serves no requests, so little can make it die. If it dies, the other processes end, and the service
  * manager restarts the service.
@@ -85,7 +82,7 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /** Starts a process, and a replacement whenever it dies. Resolves with the first process's startup message. */
+  /** Also starts a replacement whenever the process dies. Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number

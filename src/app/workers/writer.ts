@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * An operation for the writer process. The reply contains its `id`. After `deadlineMs`, a time of `monotonicNowMs`, the
- * caller has given up, so the operation does not begin.
+ * The reply contains its `id`. After `deadlineMs`, a time of `monotonicNowMs`, the caller has given up, so the
+ * operation does not begin.
  */
 export type WriterCall = {
   readonly id: number
@@ -37,7 +37,7 @@ export type WriterCall = {
   readonly trace?: TraceContext
 }
 
-/** A domain error is serialized with its cause; any other error is unchanged. */
+/** Any error but a domain error is unchanged. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
@@ -45,10 +45,8 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * Runs the operations that other processes request, until the supervisor ends or disconnects.
- *
- * Ignores signals, which usually go to the whole process group, because the other processes need the writer until they
- * end.
+ * Ends with the supervisor. Ignores signals, which usually go to the whole process group, because the other processes
+ * need the writer until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // The handler is registered first, because the supervisor may die while this process starts.

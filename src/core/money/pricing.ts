@@ -6,7 +6,7 @@ import { amountPlaces, formatAmount } from './amount.ts'
 // zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** A rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
+/** At most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** Normalizes a rate (`1545.50` becomes `1545.5`); returns `null` if the text is zero or not a rate. */
@@ -23,10 +23,7 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/**
- * Returns the change from `before` to `after` in per cent with two decimal places, and whether it exceeds `limit` per
- * cent.
- */
+/** Returns per cent with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -34,7 +31,7 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Converts `amount` at `rate`, rounded down to `minorUnitPlaces`, to a decimal string with eight places (ruling 43).
+ * Rounds down to `minorUnitPlaces`, and returns eight places (ruling 43).
  *
  * Returns a string because a fiat value can exceed the range of `Amount`; fiat values are never summed. Bigint
  * arithmetic is exact and faster than decimal.js.
@@ -45,14 +42,14 @@ export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: num
   return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
-/** Returns the fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸. */
+/** `percent` per cent is rounded up to 10⁻⁸. */
 export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
   const { digits, places } = toScaledInteger(percent)
   const hundred = powerOfTen(places + 2)
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** Converts a decimal to an integer and its number of decimal places: 1545.5 is 15455 with one place. */
+/** 1545.5 is 15455 with one place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 
-/** A network in CIDR notation, or a single address. */
 type IpNetwork = { readonly address: string; readonly prefix: number; readonly family: IpFamily }
 
 type IpFamily = 'ipv4' | 'ipv6'
@@ -20,8 +19,7 @@ export function isIpNetwork(text: string): boolean {
 }
 
 /**
- * Returns a function that tests whether an address is in one of the networks. The function returns false for an address
- * with a zone (`fe80::1%eth0`).
+ * The function returns false for an address with a zone (`fe80::1%eth0`).
  *
  * @throws an error if one of the networks is invalid
  */
@@ -36,7 +34,6 @@ export function createNetworkMatcher(networks: readonly string[]): (address: str
   }
   return (address) => {
     const family = familyOf(address)
-    // BlockList would ignore the zone of an address.
     return family !== null && !address.includes('%') && lists[family].check(address, family)
   }
 }

@@ -1,4 +1,4 @@
-/** The value of a JSON text, and the path of its first duplicate name, if any. */
+/** `duplicatePath` is the path of the first duplicate name. */
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
@@ -106,7 +106,7 @@ const maxPathLength = 100
 
 /** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // For each enclosing object or array: the names so far (`null` for an array), and the current name or index.
+  // For each enclosing object or array: its names (`null` for an array), and the current name or index.
   const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null
@@ -136,7 +136,7 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Returns the index of the closing quote: the first quote after an even number of backslashes. */
+/** The first quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {

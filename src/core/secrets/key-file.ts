@@ -8,8 +8,6 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * Creates `Secrets` with a generated key in the file at `path`.
- *
  * The first use creates the file, so a service without secrets can start on a read-only disk.
  *
  * @throws (its methods) what `Secrets` throws, and DomainError UNAVAILABLE if the disk is too full for the file
@@ -27,9 +25,7 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/**
- * Returns the key in the file at `path`, and creates the file if it is missing. Concurrent processes get the same key.
- */
+/** Concurrent processes get the same key. */
 export function loadOrCreateKey(path: string): Buffer {
   const existing = readKeyFile(path)
   if (existing !== null) return existing
@@ -58,7 +54,6 @@ function readKeyFile(path: string): Buffer | null {
   return keys[0] as Buffer
 }
 
-/** @throws EEXIST if another process has created the file */
 function createKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', ownerOnlyMode)

@@ -17,7 +17,6 @@ export const passwordHashFormat = `${hashPrefix}<salt>$<hash>`
 /** Node.js has argon2 from version 24.7 on; the service itself needs less. */
 export const canHashPasswords = typeof crypto.argon2 === 'function'
 
-/** Bounds memory and processor time, whatever the number of attempts. */
 const maxConcurrentHashes = 2
 const maxWaitingHashes = 16
 
@@ -28,14 +27,14 @@ export function isPasswordHash(text: string): boolean {
   return text.startsWith(hashPrefix) && hashPattern.test(text)
 }
 
-/** Hashes a password with a new salt. @throws DomainError UNAVAILABLE if too many hashes are being computed */
+/** @throws DomainError UNAVAILABLE if too many hashes are being computed */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes)
   return `${hashPrefix}${toBase64(salt)}$${toBase64(await computeTag(password, salt))}`
 }
 
 /**
- * Compares a password with a hash in constant time. With `null`, for an unknown operator, it takes as long and is false.
+ * In constant time. With `null`, for an unknown operator, it takes as long and is false.
  *
  * @throws DomainError UNAVAILABLE if too many hashes are being computed
  */

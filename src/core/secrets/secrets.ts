@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * Encrypts secrets for storage (AES-256-GCM). The additional authenticated data `aad` identifies the row of the secret,
- * such as `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
+ * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
+ * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
@@ -13,7 +13,7 @@ export type Secrets = {
    * @throws an error if the ciphertext was changed or has another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Derives a key for a purpose from the first key (HKDF); returns an empty buffer if no key is configured. */
+  /** HKDF from the first key; an empty buffer if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -23,7 +23,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// The version, the key id, and the base64url of nonce, ciphertext and tag.
+// Version, key id, base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
@@ -54,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** Returns the id of a key, which is part of each ciphertext and reveals nothing about the key. */
+/** Part of each ciphertext; reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -73,7 +73,6 @@ function decrypt(bytes: Buffer, { key, aad }: { key: Buffer; aad: string }): str
 const secretsKeyHint =
   'SECRETS_KEY must be set to 32 random bytes in base64, as `openssl rand -base64 32` writes them, for all processes alike'
 
-/** The `Secrets` of a service without keys. */
 export const noSecrets: Secrets = {
   seal: () => {
     throw new DomainError('NOT_CONFIGURED', `The service can keep no secrets: ${secretsKeyHint}.`)
@@ -93,10 +92,9 @@ function tamperedSecretError(): Error {
   return new Error('An encrypted secret was changed, or belongs to another row')
 }
 
-/** The format of a key in SECRETS_KEY and in the sandbox's key file, for messages. */
 export const keyFormat = '32 bytes in base64'
 
-/** Parses comma-separated keys; returns `null` if one of them is invalid. */
+/** Returns `null` if one of them is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null

@@ -3,13 +3,11 @@ import { createPrivateFile, startNewFile } from '../private-file.ts'
 import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
 import type { ServerTarget } from './connection-url.ts'
 
-/** Lets a transaction see the rows of all merchants, without timeouts. */
 const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * Dumps a snapshot of a database with `pg_dump`, in custom format. The dump gets its final name when it is on disk and
- * its row counts are those of the snapshot.
+ * The dump, in custom format, gets its final name when it is on disk and its row counts are those of the snapshot.
  *
  * `pg_dump` runs with access to all merchants, because row-level security also applies to the owner of the tables.
  *
@@ -69,7 +67,7 @@ async function requireAllRowsVisible(client: pg.Client): Promise<void> {
 
 type RowCounts = ReadonlyMap<string, number>
 
-/** Returns row counts by the table names of a dump. */
+/** By the table names of a dump. */
 async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
@@ -84,7 +82,7 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
   return counts
 }
 
-/** Reads the whole dump like a restore, and compares the row counts. */
+/** Reads the whole dump like a restore. */
 async function requireRowCounts(dump: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
   await runTool('pg_restore', ['--data-only', '--file=-', dump], counter.read)
@@ -97,13 +95,12 @@ async function requireRowCounts(dump: string, expected: RowCounts): Promise<void
   throw new Error(`The copy does not have the rows of the database, and was removed: ${described.join('; ')}`)
 }
 
-/** Counts the rows of each table in the output of `pg_restore`. */
 type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () => RowCounts }
 
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** The length of a line that suffices to recognize a COPY statement. */
+/** Suffices to recognize a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
 /** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */
@@ -120,7 +117,7 @@ function rowCounter(): RowCounter {
     else rows.set(table, (rows.get(table) ?? 0) + 1)
   }
 
-  /** Keeps three bytes of a row, enough to recognize `\.`. */
+  /** Three bytes suffice to recognize `\.`. */
   function appendToLine(part: Buffer): void {
     const maxLength = table === null ? maxLineBytes : 3
     if (line.length < maxLength) line += part.toString('latin1', 0, maxLength)

@@ -7,7 +7,7 @@ import type { ServerTarget } from './connection-url.ts'
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
 /**
- * Runs `pg_dump` or `pg_restore` from `PATH` until it ends.
+ * From `PATH`, until it ends.
  *
  * @param onOutput receives the standard output
  * @throws Error with the standard error output
@@ -50,10 +50,7 @@ export async function requireToolVersion(tool: ClientTool, serverNumber: number)
   )
 }
 
-/**
- * Calls `use` with a connection string for a client tool, with access to the rows of all merchants. The password is in
- * a private file, because every user of the machine can read process arguments.
- */
+/** The password is in a private file, because every user of the machine can read process arguments. */
 export async function withConnectionString<Result>(
   { config: { connectionString = '' } }: ServerTarget,
   use: (connection: string) => Promise<Result>,
@@ -62,7 +59,7 @@ export async function withConnectionString<Result>(
   const { searchParams } = url
   // Without a host, pg connects to localhost but libpq to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // Only pg supports this value, which means encryption without verifying the certificate.
+  // Only pg supports this value: encryption without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']

@@ -13,15 +13,12 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** A bound parameter: the value of `name` or, if `name` is `null`, the constant `value`. */
+/** The value of `name` or, if `name` is `null`, the constant `value`. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /**
-   * Whether the parameter is used only in a comparison. If so, a value that the column's type cannot represent matches
-   * no row.
-   */
+  /** If so, a value that the column's type cannot represent matches no row. */
   readonly isCompared: boolean
 }
 
@@ -42,11 +39,11 @@ export function compileForPostgres({ node, scope }: Query): PostgresStatement {
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** Indexes of parameters on the right side of a comparison. */
+  /** On the right side of a comparison. */
   readonly comparedParameters = new Set<number>()
   private rightOperand: OperationNode | null = null
 
-  /** Binds a list as one array, so that one statement serves lists of any length. */
+  /** One array for a list of any length, so that one statement serves all. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { leftOperand, operator, rightOperand } = node
     const value = 'value' in rightOperand ? rightOperand.value : null
@@ -72,10 +69,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     super.visitValue(node)
   }
 
-  /**
-   * Adds the ORDER BY and LIMIT of a UNION ALL to each of its parts. Otherwise the server does not use the index order,
-   * but sorts all rows.
-   */
+  /** Otherwise the server does not use the index order, but sorts all rows. */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
     if (!setOperations || !orderBy || !limit) {
@@ -101,7 +95,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     }
   }
 
-  /** Replaces `*` with the columns in tables.ts, because a table may have more, such as generated text columns. */
+  /** A table may have more columns than tables.ts, such as generated text columns. */
   protected override visitSelectAll(node: SelectAllNode): void {
     const table = this.onlyTable()
     if (table === null) super.visitSelectAll(node)
@@ -119,7 +113,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
-  /** Returns the table of an unqualified `*`, or `null` if it is not exactly one known table. */
+  /** `null` if it is not exactly one known table. */
   private onlyTable(): string | null {
     const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
     if (!query || query.joins?.length) return null
@@ -131,7 +125,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Casts a uuid that is compared with text, because the text id of a wallet's account is the wallet's uuid. */
+/** The text id of a wallet's account is the wallet's uuid. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))

@@ -1,21 +1,19 @@
 import type { ClientConfig } from 'pg'
 
-/**
- * The sizes of the pool and of the queue for its connections. If the queue is full, requests are rejected to shed load.
- */
+/** Requests that find the queue for connections full are rejected to shed load. */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
-/** The defaults per process. */
+/** Per process. */
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
 
-/** A server in a URL. `name` is for messages, and has no password. */
+/** `name` is for messages, and has no password. */
 export type ServerTarget = { readonly config: ClientConfig; readonly name: string }
 
 export type ConnectionSettings = { readonly servers: readonly ServerTarget[]; readonly sizes: PoolSizes }
 
 /**
- * Parses a URL like libpq, with one or several servers: `postgres://user@one:5432,other:5432/database`. The parameters
- * `pool` and `queue` set the pool's sizes.
+ * Accepts one or several servers, like libpq: `postgres://user@one:5432,other:5432/database`. The parameters `pool` and
+ * `queue` set the pool's sizes.
  *
  * @throws Error whose message does not contain the password
  */
@@ -38,7 +36,6 @@ export function databaseNameOf(url: string): string {
   return parseConnectionUrl(url).servers[0]?.name.replace(/^[^/]*\//, '') || 'postgres'
 }
 
-/** Parameters that are not passed to pg. */
 const ownParameters = ['pool', 'queue', 'target_session_attrs']
 
 function parseServerUrl(text: string, name: string, count: number): URL {

@@ -4,29 +4,29 @@ import type { ServerTarget } from './connection-url.ts'
 
 /** A statement that takes longer triggers a search for the primary. */
 const probeIntervalMs = 2_000
-/** The timeout of the probe of one server. */
+/** For each server. */
 const probeTimeoutMs = 3_000
 
 export type PrimaryServer = {
   readonly createClient: (options: ClientConfig) => pg.Client
-  /** The class of the clients, for pg's pool. */
+  /** For pg's pool. */
   readonly Client: new (
     options?: ClientConfig,
   ) => pg.Client
   readonly currentIndex: () => number
   /**
-   * Searches for the primary if there are several servers, and closes connections to the others.
+   * Closes connections to other servers. Does nothing if there is only one.
    *
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** Awaits a result, and searches for the primary every 2 s while it waits, because a frozen server never responds. */
+  /** A frozen server never responds, so searches for the primary every 2 s while it waits. */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
 /**
- * Follows the primary among several servers. Probes all servers concurrently, because a frozen server accepts
- * connections but never responds. The first server that passes `requirePrimary` is the primary.
+ * Probes all servers concurrently, because a frozen server accepts connections but never responds. The first server
+ * that passes `requirePrimary` is the primary.
  *
  * @param check the SQL of the probe; `isStandbySql` changes nothing
  */
@@ -94,8 +94,8 @@ async function probeServer({ config }: ServerTarget, check: string): Promise<voi
 }
 
 /**
- * Makes the next COMMIT wait until the synchronous standbys, if any, have all earlier commits. Writes a WAL record,
- * because a commit without one does not wait.
+ * Makes the next COMMIT wait for the synchronous standbys, if any. Writes a WAL record, because a commit without one
+ * does not wait.
  */
 export const replicate = `select case when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
@@ -103,8 +103,7 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Verifies that a new connection is to the primary, and waits until its synchronous standbys have all commits that it
- * shows.
+ * Also waits until the synchronous standbys have all commits that the primary shows.
  *
  * After a crash, PostgreSQL shows commits that were not replicated yet and that a failover would lose. A former primary
  * that does not know its successor fails this check, because its standbys follow another server.
@@ -129,10 +128,7 @@ export async function requirePrimary(client: ClientBase, check = replicate): Pro
   }
 }
 
-/**
- * Returns whether the code of a notice is a warning's. COMMIT succeeds with a warning if its wait for a standby was
- * cancelled; a failover can lose that commit.
- */
+/** COMMIT succeeds with a warning if its wait for a standby was cancelled; a failover can lose that commit. */
 export function isWarning(code: string | undefined): boolean {
   return code?.startsWith('01') === true
 }

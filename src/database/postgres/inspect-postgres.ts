@@ -15,11 +15,11 @@ import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** The oldest version that is tested. */
+/** The oldest tested version. */
 const minServerVersion = 150_000
 
 /**
- * Connects to the PostgreSQL database at `url` for inspection, with read-only sessions.
+ * Sessions are read-only.
  *
  * @throws Error with the server and database, when it cannot be reached or has no tables of this service
  */
@@ -124,7 +124,7 @@ function serverSettings(server: ServerInfo, connections: number): EngineSetting[
 }
 
 /**
- * Reports whether acknowledged commits are also on another server; returns nothing if there is no other server.
+ * Returns nothing if there is no other server.
  *
  * @param failsOver whether the service switches to another server, which loses commits that were not replicated
  */
@@ -151,7 +151,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** Reads the effective `synchronous_commit` of a pooled session. */
+/** Sessions of the pool may differ from the server's setting. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

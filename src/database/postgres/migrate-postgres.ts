@@ -71,7 +71,6 @@ const dialect: MigrationDialect = {
     raw(sql`analyze ${sql.table(table)}`),
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
-  // Autovacuum collects statistics.
   setPlannerStatistics: () => [],
 }
 
@@ -80,19 +79,17 @@ const forbiddenVerbs = ['update', 'delete', 'truncate']
 const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
-/** The advisory lock of migrations: an arbitrary number, the same in every version. */
+/** An arbitrary number, the same in every version. */
 const migrationLockKey = 7_230_417_005
 
 type MigrateOptions = {
   readonly mustExist: boolean
-  /** Called before an existing database is changed. */
   readonly beforeMigrating?: (pending: Omit<PendingMigrations, 'backUp'>) => MaybePromise<void>
   readonly onMigrating?: OnProgress | undefined
 }
 
 /**
- * Applies pending migrations in one transaction. Because of an advisory lock, processes that start simultaneously
- * migrate once.
+ * One transaction. Because of an advisory lock, processes that start simultaneously migrate once.
  *
  * @throws Error when the database has no tables of this service and `mustExist` is true, or a later version has
  *   migrated it
@@ -138,7 +135,7 @@ async function applyPendingMigrations(
   await grantToServiceRole(client)
 }
 
-/** Creates the schema in the first schema of `search_path`, which must be empty, within the open transaction. */
+/** The first schema of `search_path` must be empty. Runs within the open transaction. */
 export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
   await createMigrationsTable(client)
   await applyMigrations(client, migrations)

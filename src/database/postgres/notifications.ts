@@ -4,20 +4,17 @@ import type { PrimaryServer } from './failover.ts'
 
 const channel = 'payout_gateway_commits'
 
-/** Commits within this time share a NOTIFY for each table. */
+/** Commits within this time share a NOTIFY. */
 const notifyIntervalMs = 10
 
-/**
- * How often watchers are called without a notification, because a process can die between its COMMIT and its NOTIFY.
- */
+/** A process can die between its COMMIT and its NOTIFY, so watchers are also called this often. */
 const fallbackPollMs = 2_000
 
 const reconnectDelayMs = 1_000
 
 export type Notifications = {
-  /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Reports to all processes, including this one, that rows of a table have changed. */
+  /** Notifies all processes, including this one. */
   readonly notify: (table: TableName) => void
   readonly close: () => Promise<void>
 }
@@ -43,7 +40,7 @@ export function notifications(primary: PrimaryServer): Notifications {
     for (const watcher of watchers) if (table === null || watcher.table === table) watcher.call()
   }
 
-  /** Resolves to `null` if there is no connection. Another attempt follows after `reconnectDelayMs`. */
+  /** `null` if there is no connection. Another attempt follows after `reconnectDelayMs`. */
   function ensureConnected(): Promise<pg.Client | null> {
     client ??= connect()
     return client

@@ -19,12 +19,11 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** How often the service searches for the primary while nothing fails. */
+/** Applies while nothing fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
- * Opens the PostgreSQL database at `url` and applies pending migrations. If the URL has several servers, follows the
- * primary.
+ * Applies pending migrations. If the URL has several servers, follows the primary.
  *
  * @throws Error with the server and database, when it cannot be opened, or when `mustBeDurable` is true and the
  *   server's settings can lose acknowledged commits
@@ -59,7 +58,7 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // Queues are per merchant, and the merchant is not known yet.
+    // Queues are per merchant, who is not known yet.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     // Any number of processes may write.
@@ -99,7 +98,7 @@ const selectFence = query(
       from migrations limit 1` as never,
 )
 
-/** Migrates the database on a separate connection, and returns the settings for the sessions of the pool. */
+/** Uses a separate connection. */
 async function prepareDatabase(
   { primary, servers }: PrimaryAndServers,
   migrations: readonly Migration[],
@@ -139,7 +138,7 @@ async function prepareDatabase(
   }
 }
 
-/** Reports server settings that can lose acknowledged commits. Only the server's operator can change them. */
+/** Only the server's operator can change these settings. */
 async function requireDurability(client: pg.Client, onUnsafe: (message: string) => void): Promise<void> {
   const { rows } = await client.query(
     `select string_agg(name || ' = off', ' and ' order by name) as settings from pg_settings
@@ -150,8 +149,8 @@ async function requireDurability(client: pg.Client, onUnsafe: (message: string) 
 }
 
 /**
- * Returns the `synchronous_commit` for our sessions: commits wait for the disk of the server and of each synchronous
- * standby. The stricter `remote_apply` is kept; a weaker setting is overridden.
+ * Commits wait for the disk of the server and of each synchronous standby. The stricter `remote_apply` is kept; a
+ * weaker setting is overridden.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

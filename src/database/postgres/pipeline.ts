@@ -2,16 +2,15 @@ import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
-/** A prepared statement to run with `values`. If `values` is null, the server only describes the statement. */
+/** If `values` is null, the server only describes the statement. */
 export type PipelineStep = {
   readonly name: string
-  /** The SQL text, unless this connection has already prepared the statement. */
+  /** Null if this connection has already prepared the statement. */
   readonly text: string | null
   readonly values: readonly (string | null)[] | null
   readonly toRow: ((values: (string | null)[]) => unknown) | null
 }
 
-/** The result of a step: rows and the command tag, or the types of a described statement. */
 export type StepResult = {
   readonly rows: unknown[]
   command: string
@@ -22,12 +21,12 @@ export type StepResult = {
 
 export type StatementPipeline = Submittable & {
   readonly results: Promise<readonly StepResult[]>
-  /** Returns the statements that the server has prepared, even if a later step failed. */
+  /** Known even if a later step failed. */
   readonly preparedNames: () => readonly string[]
 }
 
 /**
- * Sends all steps with one Sync, in one round trip.
+ * One Sync, in one round trip.
  *
  * Unless a transaction is open, the steps up to the Sync are one implicit transaction, and the server skips the steps
  * after a failed one. pg's own pipelining sends a Sync for each statement: the steps after a failed one would run,

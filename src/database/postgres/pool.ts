@@ -11,9 +11,9 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
-  /** The role that sessions assume; `null` means the login role. */
+  /** `null` means the login role. */
   readonly role: string | null
-  /** True for an inspection, whose server may be a standby. */
+  /** For an inspection, whose server may be a standby. */
   readonly isReadOnly?: boolean
 }
 
@@ -22,7 +22,7 @@ export type PostgresPool = {
   readonly close: () => Promise<void>
 }
 
-/** An acquired connection; `destroy` closes it instead of returning it to the pool. */
+/** `destroy` closes the connection instead of returning it to the pool. */
 export type PooledConnection = {
   readonly send: SendStatements
   readonly release: () => void
@@ -34,10 +34,10 @@ const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
 const idleInTransactionTimeoutMs = 15_000
 
-/** Shared by all pools, because all databases have the same tables. */
+/** All databases have the same tables. */
 const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
-/** Creates a pool, which connects to the new primary after a failover. */
+/** Connects to the new primary after a failover. */
 export function postgresPool(
   primary: PrimaryServer,
   sizes: PoolSizes,

@@ -41,9 +41,7 @@ function amcheckUnavailable({ message }: CheckFailure): string {
 /** `isUnavailable` is true if the role may not use amcheck, or an old version lacks the function. */
 type CheckFailure = { readonly message: string; readonly isUnavailable: boolean }
 
-/**
- * Returns the error of a statement, or the problem that it found, or `null`. The transaction can continue in any case.
- */
+/** `null` if the statement finds no problem. The transaction can continue in any case. */
 async function tryStatement(client: pg.Client, text: string): Promise<CheckFailure | null> {
   await client.query('savepoint attempt')
   try {
@@ -98,10 +96,9 @@ async function findDamage(client: pg.Client): Promise<SelfCheck> {
 }
 
 /**
- * Compares the schema of a fully migrated database with the one that the migrations create.
- *
- * Runs the migrations in a scratch schema of the same server, because versions of PostgreSQL print definitions
- * differently, and rolls them back. `unchecked` reports if the user may not create a schema or the server is a standby.
+ * The database must be fully migrated. Runs the migrations in a scratch schema of the same server, because versions of
+ * PostgreSQL print definitions differently, and rolls them back. `unchecked` reports if the user may not create a
+ * schema or the server is a standby.
  *
  * @param client a new client, which this function connects and closes
  */
@@ -142,7 +139,7 @@ async function buildExpectedSchema(
   return readSchemaObjects(client, scratch)
 }
 
-/** Sets `search_path`, so that definitions omit the schema's name and can be compared. */
+/** Definitions then omit the schema's name and can be compared. */
 async function readSchemaObjects(client: pg.Client, schema: string): Promise<SchemaObject[]> {
   await client.query(`select set_config('search_path', quote_ident($1), true)`, [schema])
   const { rows } = await client.query<SchemaObject>(schemaObjectsSql)
@@ -160,8 +157,8 @@ const isOfExtensionSql = (catalogue: string, oid: string) =>
   `exists (select from pg_depend where classid = '${catalogue}'::regclass and objid = ${oid} and deptype = 'e')`
 
 /**
- * Selects all objects in the first schema of `search_path` that can affect how rows are stored, read or checked, as
- * `SchemaObject`. Disabled triggers and foreign keys, and invalid indexes, have other definitions than active ones.
+ * All objects in the first schema of `search_path` that can affect how rows are stored, read or checked. Disabled
+ * triggers and foreign keys, and invalid indexes, have other definitions than active ones.
  */
 const schemaObjectsSql = `
   with relations as (

@@ -13,7 +13,6 @@ import { createProjectionDecoder, createRowDecoder, encodeParameter } from './va
 
 export type BoundQuery = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
-/** Statements that the engine itself sends. */
 export type ControlStatement =
   | 'begin'
   | 'lockTimeout'
@@ -23,7 +22,7 @@ export type ControlStatement =
   | 'commit'
   | 'rollback'
 
-/** Runs statements in order, in one round trip. */
+/** Runs them in order, in one round trip. */
 export type SendStatements = (
   items: readonly (BoundQuery | ControlStatement)[],
   options?: { readonly mayTakeLong?: boolean },
@@ -31,7 +30,7 @@ export type SendStatements = (
 
 export type PostgresConnection = {
   readonly send: SendStatements
-  /** Forgets the settings of row-level security, which ended with the previous transaction. */
+  /** They ended with the previous transaction. */
   readonly resetScope: () => void
 }
 
@@ -43,13 +42,12 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** How many projected queries a connection keeps prepared. Each takes memory of the server, per connection. */
+/** Per connection, because each takes memory of the server. */
 export const maxPreparedProjections = 200
 
 /**
- * Makes the server scan tables without indexes, for the audit, because an index may be damaged. Nested loops are off:
- * until a table is analyzed, the server underestimates how many rows pass row-level security, and would scan a table
- * for each row.
+ * For the audit, because an index may be damaged. Nested loops are off: until a table is analyzed, the server
+ * underestimates how many rows pass row-level security, and would scan a table for each row.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -61,10 +59,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/**
- * Limits how long a writing transaction waits for a lock, because other merchants need its connection, or share its
- * batch.
- */
+/** Other merchants need the connection of a waiting transaction, or share its batch. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -77,7 +72,6 @@ const controlSql: Readonly<Record<ControlStatement, string>> = {
   rollback: 'rollback',
 }
 
-/** Sets the merchant (or all merchants) and the customer for row-level security, until the transaction ends. */
 const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true),
   set_config('app.customer_id', $3, true)`
 
@@ -94,15 +88,13 @@ const responseTimeoutMs = 60_000
 type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
 
 /**
- * Runs queries on a connection, and prepares each once.
- *
- * Before a query on merchants' tables, in the same round trip, sets the merchant for row-level security from the
- * query's parameter `merchantId`. `Query.scope` determines these settings, so no query depends on those of an earlier
- * one.
+ * Prepares each query once. Before a query on merchants' tables, in the same round trip, sets the merchant for
+ * row-level security from the query's parameter `merchantId`. `Query.scope` determines these settings, so no query
+ * depends on those of an earlier one.
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
-  /** Evicted statements, which the next round trip closes. */
+  /** The next round trip closes them. */
   let evicted: string[] = []
   const preparedProjections = new LRUCache<string, true>({
     max: maxPreparedProjections,
@@ -133,9 +125,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /**
-   * Returns a function that creates the steps of one pipeline. The first step with an unprepared name carries the text.
-   */
+  /** The first step with an unprepared name carries the text. */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {
@@ -178,7 +168,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       const described = await findOrDescribe(items)
       const step = stepFactory()
       const steps: PipelineStep[] = []
-      /** The indexes of the steps that run the items; other steps change settings. */
+      /** Other steps change settings. */
       const itemSteps: number[] = []
       for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {
@@ -219,7 +209,7 @@ function isProjectionName(name: string): boolean {
 }
 
 /**
- * Returns the settings that a query needs, or `null` if no change is needed.
+ * `null` if no change is needed.
  *
  * A query without merchants' tables (`merchant-scope.ts` verifies this) keeps the previous query's merchant, to save
  * statements. If the previous query was across merchants, its access to all merchants is revoked.

@@ -2,16 +2,13 @@ import { DomainError, unavailable } from '../../core/errors.ts'
 import { fencedMessage } from '../copy/copy-side.ts'
 import { ConflictError } from '../database.ts'
 
-/** Returns PostgreSQL's error code: five characters, of which the first two are the class. `null` for other errors. */
+/** Five characters, of which the first two are the class. `null` for other errors. */
 export function sqlState(error: unknown): string | null {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/**
- * Returns whether an operation lost a race (serialization failure, deadlock, unique violation). A retry sees the other
- * transaction's rows.
- */
+/** Serialization failure, deadlock, unique violation. A retry sees the other transaction's rows. */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
@@ -20,7 +17,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
-/** Returns whether the connection has ended: it broke, the server closed it, or the server is unreachable. */
+/** It broke, the server closed it, or the server is unreachable. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
   if (state !== null) return /^08|^57P0|^25P03/.test(state) || (error as { severity?: string }).severity === 'FATAL'
@@ -29,23 +26,20 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Returns whether the connection is lost, or its server is read-only because another server has become the primary. */
+/** Lost, or its server is read-only because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
-/**
- * Returns whether an error is transient: the server is out of connections, disk or memory, a timeout expired, or
- * another server has become the primary.
- */
+/** The server is out of connections, disk or memory, a timeout expired, or another server has become the primary. */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** The error code of a write to a fenced database, in PostgreSQL's class of operator interventions. */
+/** In PostgreSQL's class of operator interventions. */
 export const fencedState = '57M01'
 
-/** Maps transient errors to UNAVAILABLE, and returns any other error unchanged. */
+/** Any other error is unchanged. */
 export function unavailableIfTransient(error: unknown): unknown {
   if (error instanceof DomainError) return error
   if (sqlState(error) === fencedState) return Object.assign(unavailable(fencedMessage), { cause: error })

@@ -10,12 +10,12 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** Limits latency, because the first query of a round trip gets its result together with the last. */
+/** Limits latency: the first query of a round trip gets its result with the last. */
 const maxReadsPerRoundTrip = 16
 
 /**
- * Runs reads. Queries of one merchant in one event-loop iteration share a connection and a round trip. A query whose
- * connection is lost is retried once on another connection.
+ * Queries of one merchant in one event-loop iteration share a connection and a round trip. A query whose connection is
+ * lost is retried once on another connection.
  */
 export function postgresReader(pool: PostgresPool): PostgresReader {
   let queues = new Map<unknown, QueuedRead[]>()

@@ -34,7 +34,7 @@ const maxBackoffMs = 250
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Limits the latency of writes that arrive after a burst. */
+/** Limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
 /** Leaves space in the queue for other merchants while one merchant's rows are locked. */
@@ -45,11 +45,10 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * Runs writes in READ COMMITTED transactions. Isolation comes from the statements: conditional updates, unique keys,
- * and `select … for update` on rows that an operation depends on.
+ * READ COMMITTED; isolation comes from the statements: conditional updates, unique keys, and `select … for update` on
+ * rows that an operation depends on.
  *
  * A write takes one of three paths:
- *
  * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one
  *   transaction, so that each round trip carries the statements of all of them. If the batch fails, its writes move to
  *   the serial queues of their merchants.
@@ -81,7 +80,7 @@ export function postgresWriter(
   /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
   const maxLockRetries = Math.max(1, Math.floor(connections / 2))
   let lockRetries = 0
-  /** The next serial batch of each merchant whose serial batch is running. */
+  /** Of each merchant whose serial batch is running. */
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
@@ -215,10 +214,7 @@ export function postgresWriter(
     })
   }
 
-  /**
-   * Queues a write of a failed concurrent batch serially, and excludes its merchant from concurrent batches until the
-   * write ends.
-   */
+  /** Until the write ends, its merchant is excluded from concurrent batches. */
   function runIsolated(write: MerchantWrite): void {
     const { merchantId, resolve, reject } = write
     const addToCount = (difference: number) => {
@@ -236,10 +232,7 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /**
-   * Commits a batch and settles its writes. If it fails, rolls it back and passes each write to `rerun`, unless the
-   * server is down.
-   */
+  /** Unless the server is down, a failed batch passes each write to `rerun`. */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {
@@ -298,7 +291,7 @@ async function runInBatch(
   }
 }
 
-/** Runs an operation with a handle that becomes invalid when the operation ends. */
+/** The handle becomes invalid when the operation ends. */
 async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
   const requireRunning = () => {
@@ -312,7 +305,7 @@ async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Pr
 }
 
 type BatchRunner = {
-  /** Returns an outcome for each write, in order. */
+  /** Returns the outcomes in the order of the writes. */
   readonly run: (tx: Tx, deferred: DeferredWrites) => Promise<readonly Outcome[]>
   readonly rerun: (write: MerchantWrite) => void | Promise<void>
 }

@@ -11,8 +11,8 @@ import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
- * Restores a dump in `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction. The
- * login role becomes the owner of all objects. If the inspection fails, removes the objects again.
+ * In one transaction, into an empty database. The login role becomes the owner of all objects. If the inspection fails,
+ * removes the objects again.
  *
  * @throws Error like `restoreDatabase`
  */
@@ -33,7 +33,7 @@ export async function restorePostgres({ url, backup, canReplace, inspect }: Rest
     await restoreInto(server, backup)
     try {
       await grantToServiceRole(client)
-      // A dump contains no statistics, which the planner needs for a large audit.
+      // A dump lacks the statistics that the planner needs for a large audit.
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
@@ -65,7 +65,7 @@ async function requireDumpFile(backup: string): Promise<void> {
   }
 }
 
-/** Relations that belong neither to PostgreSQL nor to an extension. */
+/** Omits relations of PostgreSQL and of extensions. */
 const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
@@ -75,13 +75,13 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Returns the name of a table or other relation that belongs neither to PostgreSQL nor to an extension. */
+/** Omits relations of PostgreSQL and of extensions. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null
 }
 
-/** Removes the restored objects, so that no service starts on a rejected backup. */
+/** So that no service starts on a rejected backup. */
 const dropAllSql = `do $$ declare made record; begin
     for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',
@@ -106,9 +106,7 @@ async function restoreInto(server: ServerTarget, backup: string): Promise<void> 
   }
 }
 
-/**
- * Returns the dump's contents without extensions: the service needs none, and only a superuser may create some of them.
- */
+/** The service needs no extension, and only a superuser may create some of them. */
 async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))

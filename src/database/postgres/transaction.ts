@@ -8,32 +8,29 @@ import type { PooledConnection, PostgresPool } from './pool.ts'
 import type { BoundQuery, ControlStatement } from './postgres-connection.ts'
 import { isConnectionLost, isConnectionUnusable } from './postgres-errors.ts'
 
-/** A transaction that begins with its first statement. */
+/** Begins with its first statement. */
 export type Transaction = Reader & {
   /**
-   * Sends the remaining statements and commits. A read-write transaction that only read also waits for the synchronous
-   * standbys: it may return a stored result, which a failover must not lose.
+   * A read-write transaction that only read also waits for the synchronous standbys: it may return a stored result,
+   * which a failover must not lose.
    *
    * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored or would survive a failover
    */
   readonly commit: () => Promise<void>
-  /** Rolls back and returns the cause: a statement's error, even if the operation caught it, or else `error`. */
+  /** Returns the cause: a statement's error, even if the operation caught it, or else `error`. */
   readonly rollBack: (error: unknown) => Promise<unknown>
 }
 
 type QueuedStatement = BoundQuery & {
-  /** Whether the operation needs the result, so that the statement cannot be deferred. */
+  /** If so, the statement cannot be deferred. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The maximum number of deferred statements. */
 const maxUnsentStatements = 500
 
 /**
- * Opens a transaction that needs few round trips.
- *
  * Concurrent statements of an operation are sent together, with BEGIN before the first. A write without RETURNING
  * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails, so
  * does the transaction.
@@ -119,9 +116,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
   }
 
-  /**
-   * Returns whether a WAL record must precede COMMIT, because a COMMIT that wrote nothing does not wait for standbys.
-   */
+  /** A COMMIT that wrote nothing does not wait for standbys. */
   function mustReplicate(): boolean {
     return begin.includes('begin') && !hasWritten
   }

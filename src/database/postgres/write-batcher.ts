@@ -23,7 +23,7 @@ export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,
   runBatch: (batch: readonly Write[]) => Promise<void>,
 ): WriteBatcher<Write> {
-  /** Queued writes by merchant; the merchant at the front is served first. */
+  /** The merchant at the front is served first. */
   const queues = new Map<string, Write[]>()
   const runningMerchants = new Set<string>()
   let queued = 0

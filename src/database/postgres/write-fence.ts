@@ -4,7 +4,7 @@ import { fencedState } from './postgres-errors.ts'
 /** The session setting of the one process that writes to a fenced database. */
 const exemptSetting = 'app.copying'
 
-/** The name of the function and of its triggers, which the schema check ignores. */
+/** The schema check ignores this function and its triggers. */
 export const fenceName = 'copy_fence'
 
 const functionSql = `create or replace function ${fenceName}() returns trigger language plpgsql as $fence$
@@ -16,8 +16,8 @@ const functionSql = `create or replace function ${fenceName}() returns trigger l
   end $fence$`
 
 /**
- * Blocks writes to `tables` by triggers, which bind every process, of any version, from the end of this transaction on.
- * Creating a trigger waits for the transactions that have written to its table.
+ * Fencing by triggers, which bind every process, of any version, from the end of this transaction on. Creating a
+ * trigger waits for the transactions that have written to its table.
  */
 export async function fenceTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   await client.query(functionSql)
@@ -36,7 +36,6 @@ export async function unfenceTables(client: pg.Client, tables: readonly string[]
   await client.query(`drop function if exists ${fenceName}()`)
 }
 
-/** Exempts the session of this client from every fence. */
 export async function exemptFromFence(client: pg.Client): Promise<void> {
   await client.query(`select set_config('${exemptSetting}', 'on', false)`)
 }

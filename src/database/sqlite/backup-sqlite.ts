@@ -5,7 +5,7 @@ import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * Writes a compact copy of one snapshot. The copy gets its final name when it is complete, checked and on disk.
+ * The copy gets its final name when it is complete, checked and on disk.
  *
  * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes
  * and so hides their damage, therefore the database is checked as well as the copy.
@@ -38,7 +38,7 @@ function requireIntegrity(raw: Sqlite.Database, sentence: string): void {
   if (errors.length > 0) throw new Error(`${sentence}: ${errors.slice(0, 3).join('; ')}`)
 }
 
-/** Compares the copy's row counts with those of the database before and after copying. */
+/** The database's row counts before and after copying bound those of the copy. */
 function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCounts; atMost: RowCounts }): void {
   const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {
@@ -50,7 +50,7 @@ function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCo
   }
 }
 
-/** Row counts of append-only tables. */
+/** Counts the rows of append-only tables. */
 type RowCounts = readonly number[]
 
 function countRows(raw: Sqlite.Database): RowCounts {

@@ -44,10 +44,7 @@ export function prepareDatabaseFile(
 
 type FileContents = 'nothing' | 'ours' | 'foreign'
 
-/**
- * Identifies the program that owns a database file. Opens the file for writing only to roll back a transaction after a
- * crash.
- */
+/** Opens the file for writing only to roll back a transaction after a crash. */
 export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
     return readContents(path, migrations, { readonly: true })
@@ -65,7 +62,7 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
       .pluck()
       .get(...values) !== undefined
   try {
-    // Ignores SQLite's own tables.
+    // Except SQLite's own tables.
     if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
     const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
     const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
@@ -82,14 +79,13 @@ const fileDescriptions = {
 } as const
 type FileSuffix = keyof typeof fileDescriptions
 
-/** Whether the path of an open file still refers to that file. */
+/** Whether the path of an open file still refers to it. */
 type FileStatus = 'same' | 'removed' | 'replaced'
 
 /** `isWalEmpty` is true if a new, empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
 export type FileWatch = {
-  /** @throws DomainError UNAVAILABLE if any of the files has changed */
   readonly requireUnchanged: () => void
   /**
    * Like `requireUnchanged`, but checks at most every 100 ms, for reads: no other process of this service can start and
@@ -104,8 +100,8 @@ const checkIntervalMs = 100
 const idleCheckIntervalMs = 1_000
 
 /**
- * Watches the database at `path`, its WAL and the WAL index. SQLite continues to use files that were removed or
- * replaced, and commits to them are lost when the process ends.
+ * Also watches the WAL and its index. SQLite continues to use files that were removed or replaced, and commits to them
+ * are lost when the process ends.
  *
  * After a change the process rejects everything permanently, because it cannot know what other processes did to the
  * files.
@@ -195,7 +191,7 @@ export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatus
 }
 
 /**
- * Checks that the WAL is as long as its index says.
+ * The WAL must be as long as its index says.
  *
  * @throws Error when the WAL was removed while another process had it open: the current WAL lacks that process's
  *   commits, and must not be extended

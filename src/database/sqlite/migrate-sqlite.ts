@@ -36,7 +36,7 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys are off during migrations. They refer to tables by name, so after the rename they refer to the new
+  // Foreign keys are off during migrations, and refer to tables by name, so after the rename they refer to the new
   // table.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
@@ -48,10 +48,9 @@ const dialect: MigrationDialect = {
   ],
   refuseIf,
   setPlannerStatistics: (table, byIndex) => [
-    // Creates the statistics table if it is missing.
     raw(sql`analyze sqlite_schema`),
     ...Object.entries(byIndex).map(([index, rows]) => {
-      // The statistics of a primary key have the name of the table.
+      // A primary key's statistics have the name of the table.
       const name = index === 'key' ? table : `${table}_${index}`
       const statistics = [largeTableRows, ...rows].join(' ')
       return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
@@ -106,7 +105,7 @@ export function migrateSqlite(
   }
 }
 
-/** Returns the applied migrations; none for a new file. */
+/** None for a new file. */
 export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])

@@ -18,7 +18,7 @@ import { sqliteWriter } from './sqlite-writer.ts'
 import { writerEpoch } from './writer-epoch.ts'
 
 /**
- * Opens the SQLite file at `path` and applies pending migrations.
+ * Applies pending migrations.
  *
  * @throws Error with the path when the file cannot be opened (see `prepareDatabaseFile`)
  */
@@ -79,7 +79,7 @@ const savedAdvice = 'All acknowledged writes are saved in the database file.'
 const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * Opens a file in a process that only reads, after the writer process has opened it.
+ * For a process that only reads, after the writer process has opened the file.
  *
  * @throws Error with the path when the file cannot be opened
  */
@@ -114,7 +114,7 @@ export function openSqliteReader(
 }
 
 /**
- * Opens a file for inspection. Changes nothing and leaves no files behind.
+ * Changes nothing and leaves no files behind.
  *
  * @throws Error when the file cannot be opened, or is not a database of this service
  */
@@ -217,14 +217,14 @@ function openConnections(
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // An open connection would keep its lock on the files, so later attempts would fail.
+      // Otherwise its lock on the files stays, and later attempts fail.
       writing.raw.close()
       throw error
     }
   })
 }
 
-/** Reads a row, because a connection opens and locks its files with its first read. */
+/** A connection opens and locks its files with its first read. */
 function openReadConnection(path: string): SqliteConnection {
   const reading = openConnection(path, { isReadOnly: true })
   selectAnyMigration(reading)

@@ -25,8 +25,6 @@ import { appliedMigrations } from './migrate-sqlite.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
- * Replaces the SQLite file at `path` with a backup.
- *
  * Checks a copy in the same folder, and renames it when it is complete and on disk. If the process is killed during the
  * restore, the database stays unchanged, and the next restore removes the copy.
  *
@@ -53,7 +51,7 @@ export async function restoreSqlite(
   }
 }
 
-/** Copies to a new file that only its owner can read. Reports KiB. */
+/** Only the owner can read the copy. Reports KiB. */
 async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
@@ -64,9 +62,7 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/**
- * Checks the target again and moves the copy, synchronously, so that a service has almost no time to start in between.
- */
+/** Synchronous, so that a service has almost no time to start between check and move. */
 function moveIntoPlace(
   copy: string,
   path: string,
@@ -157,7 +153,7 @@ function pageSizeOf(header: Buffer): number {
   return field === 1 ? 65_536 : field
 }
 
-/** Checks a copy of `backup`. @throws Error when it is damaged, or from another program or a later version */
+/** @throws Error when the copy is damaged, or from another program or a later version */
 function requireValidBackup(copy: string, migrations: readonly Migration[], backup: string): void {
   const database = new Sqlite(copy, { readonly: true, fileMustExist: true })
   try {
@@ -174,7 +170,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Removes the copies of killed processes, but not those of running ones. */
+/** Keeps the copies of running processes. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -194,9 +190,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/**
- * Finds other processes that have the database or its journal open, on Linux. Only root can see other users' processes.
- */
+/** On Linux. Only root can see other users' processes. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),
@@ -220,7 +214,7 @@ function commandOf(pid: number): string {
     .trim()
 }
 
-/** Returns an empty string if the process has ended or belongs to another user. */
+/** Empty if the process has ended or belongs to another user. */
 function readOrEmpty(read: () => string): string {
   try {
     return read()

@@ -3,7 +3,7 @@ import type { Migration, SchemaCheck, SchemaObject } from '../migration.ts'
 import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
 
-/** Finds damaged pages, indexes that differ from their tables, and violated constraints and foreign keys. */
+/** Also finds violated constraints and foreign keys. */
 export function findIntegrityErrors(raw: Sqlite.Database): string[] {
   try {
     const pages = raw.pragma('integrity_check') as { integrity_check: string }[]
@@ -73,7 +73,7 @@ const foreignKeysSql = `select s.name as "table", k."table" as target,
     group_concat(k."from" || ' to ' || coalesce(k."to", 'key'), ', ' order by k.seq) || ' on delete ' || k.on_delete as definition
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table' and s.name ${isOwnNameSql} group by s.name, k.id`
 
-/** Returns whether an index is neither unique, partial nor on an expression, so that it cannot reject a row. */
+/** Such an index cannot reject a row. */
 function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; name: string }): boolean {
   return (
     raw
@@ -85,7 +85,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** SQLite stores definitions as they were typed, so white space is normalized for comparison. */
+/** SQLite stores definitions as they were typed. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

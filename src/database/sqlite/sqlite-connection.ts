@@ -12,7 +12,7 @@ export type ChangedTable = TableName | 'anything'
 export type SqliteConnection = {
   readonly raw: Sqlite.Database
   readonly run: (query: Query, params: object) => unknown[]
-  /** Returns the table that a query changes; `null` if it only reads. */
+  /** `null` if the query only reads. */
   readonly changedTableOf: (query: Query) => ChangedTable | null
 }
 
@@ -31,14 +31,12 @@ type PreparedStatement = {
   readonly statement: Sqlite.Statement
   readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  /** Replaces each row's values with the decoded row, in place. */
+  /** Decodes in place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changedTable: ChangedTable | null
 }
 
 /**
- * Opens the file at `path`.
- *
  * Sets `synchronous=FULL` and reads it back, because better-sqlite3 is built with NORMAL for WAL files, which loses
  * acknowledged commits in a power failure.
  *
@@ -107,7 +105,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // A number cannot hold every amount. Rows that may contain amounts are read with bigints, which costs more.
+  // A number cannot hold every amount; bigints cost more.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -128,13 +126,10 @@ function changedTableIn(sql: string): ChangedTable {
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
-/** An expression has no column kind, so it may be an amount. */
+/** An expression may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
-/**
- * Generates a function that lists the values to bind. All names in the generated code are parameters of our own
- * queries.
- */
+/** All names in the generated code are parameters of our own queries. */
 function createBinder(parameters: SqliteStatement['parameters']): PreparedStatement['bind'] {
   const constants = parameters.map(({ value }) => encodeParameter(null, value))
   const values = parameters.map(({ name }, i) =>
@@ -177,10 +172,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/**
- * Generates a function that creates a row from its values, which is a third faster than a loop. All names in the
- * generated code are columns of our own queries.
- */
+/** A third faster than a loop. All names in the generated code are columns of our own queries. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

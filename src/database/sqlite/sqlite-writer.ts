@@ -17,7 +17,7 @@ import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** Limits the latency of writes that arrive after a burst. */
+/** Limits the latency of writes after a burst. */
 export const maxBatchSize = 256
 
 /**
@@ -38,7 +38,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** Writes that caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
+  /** They caused a rollback of an earlier run of this batch, and are rejected when it ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -128,7 +128,7 @@ export function sqliteWriter(
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // Requests that arrived during the batch are handled before this callback.
+      // After the requests that arrived during the batch.
       if (lastBatchSize === 1)
         idleCheck = setImmediate(() => {
           isIdle = true
@@ -144,8 +144,7 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // The other requests of this event-loop iteration are handled before this callback, so their writes share the
-    // commit.
+    // After the other requests of this event-loop iteration, so that their writes share the commit.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -183,7 +182,7 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // An operation's statements need only microtasks, so a batch ends before this callback.
+    // An operation's statements need only microtasks, so its batch ends earlier.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -238,7 +237,7 @@ export function sqliteWriter(
     }
   }
 
-  /** Rejects statements that do not belong to the current write; `null` means the deferred values. */
+  /** `null` means the deferred values. */
   function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
     if (batch.isOver || batch.current !== write) throw operationEnded()
     if (batch.failure) throw batch.failure
@@ -287,10 +286,7 @@ export function sqliteWriter(
     })
   }
 
-  /**
-   * Rolls the batch back and runs it again without the current write, which is rejected with `error` when the batch
-   * ends.
-   */
+  /** The current write is rejected with `error` when the batch ends. */
   function rerunWithoutCurrent(batch: WriteBatch, error: unknown): void {
     const { current, writes, excluded } = batch
     if (current) current.outcome = { error }
@@ -316,10 +312,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /**
-   * Queued writes fail together with a batch that could not begin, because they would wait equally long for the same
-   * lock.
-   */
+  /** They would wait equally long for the same lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -350,15 +343,12 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** Returns whether the disk or the file caused the error (full, locked, unreadable), so that a retry may succeed. */
+/** A retry may succeed. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
-/**
- * Returns whether a failed COMMIT stored nothing: a full disk leaves no commit record in the WAL, but after an I/O
- * error the record may be on disk.
- */
+/** A full disk leaves no commit record in the WAL, but after an I/O error the record may be on disk. */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
 }

@@ -4,12 +4,11 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** The epoch until `take` succeeds; never stored. */
+/** Never stored. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
 export type WriterEpoch = {
-  /** See `Database.takeOver`. */
   readonly take: (onTakenOver: () => void) => void
   /** @throws DomainError UNAVAILABLE if another service has taken a later epoch */
   readonly requireCurrent: () => void
@@ -78,7 +77,7 @@ export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }
 
-/** Lets services take the database over again. Those that ran before the fence stay locked out. */
+/** Those that ran before the fence stay locked out. */
 export function unfenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
 }
@@ -87,7 +86,6 @@ function readEpoch(raw: Sqlite.Database): number {
   return raw.pragma('user_version', { simple: true }) as number
 }
 
-/** The reason for the log. */
 function fenceReason(raw: Sqlite.Database): Error {
   const copy = raw.prepare('select role, other from database_copies').get() as
     | { readonly role: string; readonly other: string }

@@ -11,10 +11,10 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** Returns the cost of an operation: the number of its fields, each multiplied by the sizes of the lists around it. */
+/** The number of its fields, each multiplied by the sizes of the lists around it. */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
-/** The costs of expensive fields. A plain field costs 1. */
+/** A plain field costs 1. */
 const fieldPrices = {
   /** One query. */
   connection: 10,
@@ -26,7 +26,7 @@ const fieldPrices = {
   search: 100,
   /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
-  /** A maintained count, or a count from an index. */
+  /** A maintained count, or one from an index. */
   totalCount: 50,
   /** A count of up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,
@@ -38,7 +38,7 @@ const fieldPrices = {
   mutation: 1_000,
 } as const
 
-/** The assumed size of a list that is not a connection: the maximum of all lists except those in `listSizeByField`. */
+/** If it is not a connection: the maximum of all lists except those in `listSizeByField`. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {
@@ -53,8 +53,7 @@ function isPageType(name: string | undefined): boolean {
 }
 
 /**
- * Computes the cost of a valid operation. The result is a function of the variables, because these can contain list
- * sizes.
+ * The result is a function of the variables, because these can contain list sizes.
  *
  * The size of a connection is its `first` or `last`; the size of `nodes` is the number of its `ids`. Introspection is
  * free, because `limits.ts` limits it. A response never has more values than its operation costs.

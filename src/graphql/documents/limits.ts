@@ -8,7 +8,7 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** Limits of one request, each several times what GraphiQL and large front ends need. */
+/** Of one request; each is several times what GraphiQL and large front ends need. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
@@ -35,10 +35,8 @@ export const limits = {
 } as const
 
 /**
- * Returns a message about the limit that a parsed document exceeds; null if it exceeds none.
- *
- * Measures each fragment once, so it takes linear time. Without this check, later rules and execution would take
- * exponential time for a few lines of nested fragments.
+ * Null if the document exceeds no limit. Measures each fragment once, so it takes linear time. Without this check,
+ * later rules and execution would take exponential time for a few lines of nested fragments.
  */
 export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -62,10 +60,9 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Returns a message if a document within the size limits would take too long to validate; otherwise null.
- *
- * Validation compares every pair of fields with the same response name in the same position. This function stops at the
- * limit and visits each fragment once per position, so it visits at most the fields of the expanded document.
+ * Null if validation is fast enough. It compares every pair of fields with the same response name in the same position.
+ * This function stops at the limit and visits each fragment once per position, so it visits at most the fields of the
+ * expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
@@ -93,10 +90,7 @@ export function exceededPairLimit({ definitions }: DocumentNode): string | null 
     : null
 }
 
-/**
- * Returns a message about the limit that the variables exceed; null if they exceed none. Uses a loop instead of
- * recursion, so any depth is safe.
- */
+/** Null if the variables exceed no limit. Uses a loop instead of recursion, so any depth is safe. */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const stack: unknown[] = [variables]
   let count = 0
@@ -136,7 +130,7 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Introspection fields that return lists. The items have such fields as well. */
+/** Their items have such fields as well. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
@@ -145,7 +139,7 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
-    // Validation reports an unknown fragment.
+    // Validation reports it.
     if (!fragment) return emptySize
     if (visiting.has(name)) return 'circular'
     const known = sizes.get(name)

@@ -20,7 +20,7 @@ import { scopeByFieldSource } from '../schema/field-source.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
-/** Returns the errors that prevent an operation: a missing scope, or invalid arguments in its selection. */
+/** A missing scope, or invalid arguments in the selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
 type PrecheckField = {
@@ -35,9 +35,9 @@ type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (
 const maxErrors = 20
 
 /**
- * Returns the check of a mutation or subscription, built at its first use. Without the check, a mutation could take
- * effect and then fail on a field of its payload, which would hide the result. The check derives from the declared
- * sources of fields (`schema/field-source.ts`) and applies to both executors.
+ * Built at its first use. Without the check, a mutation could take effect and then fail on a field of its payload,
+ * which would hide the result. The check derives from the declared sources of fields (`schema/field-source.ts`) and
+ * applies to both executors.
  *
  * A query has no effects, so it needs no check: a field that fails is null.
  */
@@ -96,7 +96,6 @@ function runSteps<Input>(
   return errors
 }
 
-/** Checks the scope of a mutation's operation, or of any other field's source. */
 function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   const { field } = selected
   const operation = operationOfField(field)
@@ -105,13 +104,13 @@ function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 
-/** Requires `read` for a field without a declared source, because it can read anything. */
+/** A field without a declared source can read anything. */
 function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
   const { fieldSource } = extensions as { fieldSource?: FieldSource }
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
-/** Checks a field's arguments. Operations and subscriptions check their own arguments before they begin. */
+/** Operations and subscriptions check their own arguments before they begin. */
 function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckStep<VariableValues>[] {
   const { field, node, path } = selected
   const { fieldSource } = field.extensions as { fieldSource?: FieldSource }
@@ -142,7 +141,7 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** Returns every field that an operation selects, on every possible type. `limits.ts` limits the number. */
+/** On every possible type. `limits.ts` limits their number. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

@@ -20,7 +20,7 @@ import { invalidDocumentError, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
 import { createVariablesReader } from './variables.ts'
 
-/** A valid document within the limits, with everything that is computed once for all requests. */
+/** Computed once for all requests. */
 export type PreparedDocument = {
   readonly node: DocumentNode
   readonly fragments: Fragments
@@ -39,12 +39,12 @@ export type PreparedOperation = {
 export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
- * `exceededDocumentLimit` measures fragments that operations use, but validation visits unused ones as well. These
+ * `exceededDocumentLimit` measures fragments that operations use, but validation visits unused ones as well. So these
  * rules reject a document with unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
-/** Parses and validates a document. Checks limits first, because validating a large document is slow. */
+/** Limits come first, because validating a large document is slow. */
 export function prepareDocument(schema: GraphQLSchema, query: string, plans: PlanCache): DocumentResult {
   if (query.length > limits.characters) {
     return tooComplex(`A document may have at most ${limits.characters} characters.`)
@@ -109,7 +109,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns the errors that a document has with any variables, as clauses without a full stop. */
+/** With any variables, as clauses without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())
@@ -124,7 +124,7 @@ export function documentErrors(schema: GraphQLSchema, text: string): readonly st
   })
 }
 
-/** Returns variables that minimize an operation's cost: empty lists, and 0 for sizes. */
+/** Chooses empty lists, and 0 for sizes. */
 function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     variableDefinitions.map(({ variable, type }) => {

@@ -18,10 +18,7 @@ export function requestError(code: RequestErrorCode, message: string): GraphQLEr
   return new GraphQLError(truncate(message), { extensions: { code } })
 }
 
-/**
- * Adds a code to an error from graphql-js. If graphql-js stopped at one of its own limits, the code is
- * QUERY_TOO_COMPLEX.
- */
+/** QUERY_TOO_COMPLEX if graphql-js stopped at one of its own limits. */
 export function invalidDocumentError(error: GraphQLError): GraphQLError {
   if (error.message.startsWith('Syntax Error: Document contains more than')) {
     return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
@@ -39,7 +36,7 @@ export function costLimitError(cost: number): GraphQLError {
   )
 }
 
-/** A message can quote the input, which can be the whole request. */
+/** A message can quote the whole request. */
 const maxMessageLength = 500
 
 function truncate(message: string): string {

@@ -8,10 +8,9 @@ import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { requestError } from './request-errors.ts'
 
-/** A document's text, its identifier, or both to register a persisted query. */
+/** Both text and identifier register a persisted query. */
 export type DocumentRequest = {
   readonly query: string | null
-  /** The id of a trusted document, or the hash in `extensions.persistedQuery`. */
   readonly identifier?: DocumentIdentifier | null
 }
 export type DocumentIdentifier = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
@@ -20,17 +19,17 @@ export type FindDocument = (request: DocumentRequest, merchantId: string) => Doc
 
 export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** The trusted documents. Both refresh functions return undefined if there is nothing to wait for. */
+/** Both refresh functions return undefined if there is nothing to wait for. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** Applies changes if they can be detected without a query. */
+  /** If they can be detected without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Applies changes after a document was not found, with a query if necessary. */
+  /** After a document was not found, with a query if necessary. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * Returns a function that finds a merchant's document by text, by the id of a trusted document, or by the hash of a
- * persisted query. It returns a promise only if it reads trusted documents from the database.
+ * By text, by the id of a trusted document, or by the hash of a persisted query. Returns a promise only if it reads
+ * trusted documents from the database.
  *
  * With the policy `trusted`, it rejects other texts without parsing them. It persists queries only with the policy
  * `any`.

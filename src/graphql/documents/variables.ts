@@ -13,7 +13,7 @@ import { deepFreeze } from '../plan/selection.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { withCode } from './request-errors.ts'
 
-/** Coerces a request's variables. Returns null if they are invalid, so that graphql-js reports the errors. */
+/** Null if they are invalid, so that graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
 /** Errors about variables longer than this contain no suggestions, which are slow to compute. */
@@ -25,14 +25,13 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
   return 'schema' in valid ? valid.variableValues : { errors: valid.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 
-/** Coerces a JSON value. Returns undefined if it is invalid. */
+/** Undefined if the value is invalid. */
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * Builds a coercion function with the same results as graphql-js (a test compares them).
- *
- * The function creates plain objects. Objects from graphql-js have no prototype, so V8 stores them as dictionaries.
- * Reading and copying these takes longer than all checks of a small input.
+ * Has the same results as graphql-js (a test compares them). The function creates plain objects. Objects from
+ * graphql-js have no prototype, so V8 stores them as dictionaries. Reading and copying these takes longer than all
+ * checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -80,7 +79,6 @@ function nullableCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => (value === null ? null : coerce(value))
 }
 
-/** Converts a single value to a list with one item. */
 function listCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => {
     const items = (Array.isArray(value) ? value : [value]).map(coerce)

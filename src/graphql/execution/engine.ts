@@ -29,22 +29,22 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * The executor of operations. `planned` uses plans and its own coercion of variables, and graphql-js for everything
- * else. `reference` uses only graphql-js. Both have the same responses, limits, costs and prechecks.
+ * `planned` uses plans and its own coercion of variables, and graphql-js for everything else. `reference` uses only
+ * graphql-js. Both executors have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
-/** Executes requests for one schema, either step by step or with `run`. No step throws: errors are in the result. */
+/** Either step by step or with `run`. No step throws: errors are in the result. */
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
-  /** Selects the requested operation and passes it to `observer`. Rejects a mutation if `isReadOnly`. */
+  /** Passes the operation to `observer`. Rejects a mutation if `isReadOnly`. */
   readonly selectOperation: (
     document: PreparedDocument,
     request: OperationSelector,
     observer: ExecutionObserver,
   ) => SelectedOperation | RequestErrors
-  /** Coerces the variables, checks limits and cost, and runs the precheck of a mutation or a subscription. */
+  /** Also checks limits and cost, and runs the precheck of a mutation or a subscription. */
   readonly checkOperation: (
     selected: SelectedOperation,
     variables: GraphqlRequest['variables'],
@@ -52,7 +52,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Runs all steps. Returns null for a subscription, without running it. */
+  /** All steps. Null for a subscription, without running it. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -69,7 +69,7 @@ type CheckedOperation = SelectedOperation & {
 export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**
- * The outcome of a request. A result without `data` means that the request was rejected before anything ran.
+ * A result without `data` means that the request was rejected before anything ran.
  *
  * `operation` is the type of the operation that ran, or null. `cost` is null if the request was rejected before its
  * cost was computed.
@@ -80,11 +80,11 @@ export type ExecutionOutcome = {
   readonly cost: number | null
 }
 
-/** A result without errors, with `data` as JSON text. */
+/** A result without errors. */
 export type SerializedResult = { readonly dataText: string }
 
 /**
- * Creates an engine, which by default accepts any text as a document.
+ * By default any text is accepted as a document.
  *
  * The planned executor plans an operation at its first use. graphql-js executes operations without a plan, and executes
  * an operation again if its plan failed.
@@ -191,7 +191,7 @@ function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.code === 'UNAVAILABLE'
 }
 
-/** Rejects every read immediately, so that graphql-js does not wait again for a database that was just unavailable. */
+/** graphql-js then does not wait again for a database that was just unavailable. */
 function withoutDatabase(context: GraphqlContext, error: DomainError): GraphqlContext {
   return { ...context, db: { ...context.db, execute: () => Promise.reject(error) } }
 }
@@ -213,7 +213,7 @@ function findOperation(
   )
 }
 
-/** Sorts errors by their position in the response, so that their order does not depend on timing. */
+/** By position in the response, so that their order does not depend on timing. */
 function sortErrors(
   result: ExecutionResult,
   operation: OperationDefinitionNode,
@@ -225,7 +225,7 @@ function sortErrors(
   return { ...result, errors: located.map(({ error }) => error) }
 }
 
-/** Converts an error's path to numbers. A list index stays, and a field becomes its index among the selected fields. */
+/** A list index stays; a field becomes its index among the selected fields. */
 function errorPositionOf(
   { path }: GraphQLError,
   { selectionSet }: OperationDefinitionNode,

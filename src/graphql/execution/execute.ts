@@ -30,12 +30,12 @@ export type GraphqlAnswer = {
 
 type RequestLogFields = {
   readonly operation: string | null
-  /** Whether an operator has registered the document, and has thus approved the operation name. */
+  /** If so, an operator has approved the operation name. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }
 
-/** A result with public messages and codes. `dataText` replaces `data` if the data is already JSON text. */
+/** `dataText` replaces `data` if the data is already JSON text. */
 export type FormattedResult = {
   readonly errors?: readonly GraphQLError[]
   readonly data?: ExecutionResult['data']
@@ -48,7 +48,7 @@ export type RequestExecution = {
   readonly logFields: () => RequestLogFields
 }
 
-/** Returns null for a subscription, without running it. */
+/** Null for a subscription, without running it. */
 export async function executeRequest(
   request: GraphqlRequest,
   admitted: AdmittedRequest,
@@ -112,7 +112,7 @@ export function serializeResult(result: FormattedResult): string {
 }
 
 /**
- * Callers choose operation names, so the label is truncated, and long numbers are masked because they could be account
+ * Callers choose operation names: long ones are truncated, and long numbers masked because they could be account
  * numbers.
  */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {

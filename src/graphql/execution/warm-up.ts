@@ -18,10 +18,7 @@ import type { Engine } from './engine.ts'
 /** Reading one row uses another statement than reading several. */
 const stubRowCounts = [1, 2]
 
-/**
- * Runs a document's queries with stub rows, so that their statements are prepared before the first request. Ignores
- * errors, because a request can prepare its own statements.
- */
+/** Prepares statements before the first request. Ignores errors, because a request can prepare its own. */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue

@@ -5,16 +5,15 @@ import { createPlan } from './plan.ts'
 import type { Fragments, SelectionContext } from './selection.ts'
 import { conditionVariablesOf } from './selection.ts'
 
-/** Returns the plan for these variables; null if graphql-js must execute the operation. */
+/** Null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A least-recently-used cache. A key identifies an operation and one set of its conditions. */
+/** A key identifies an operation and one set of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * The limit for all cached plans together, in members of the objects that they write. A member takes about 700 bytes.
- * The length of documents cannot replace this limit: a short document that spreads a fragment many times can have a
- * large plan.
+ * For all cached plans together, in members of the objects that they write. A member takes about 700 bytes. The length
+ * of documents cannot replace this limit: a short document that spreads a fragment many times can have a large plan.
  */
 const defaultMaxMembers = 60_000
 
@@ -30,10 +29,7 @@ export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCac
 /** Clients use few condition sets for an operation. graphql-js executes the operation for any further set. */
 const maxConditionSets = 16
 
-/**
- * Returns a function that plans an operation for each set of `@skip` and `@include` values when a request first needs
- * it.
- */
+/** At the first request for each set of `@skip` and `@include` values. */
 export function createPlanLookup(
   operation: OperationDefinitionNode,
   document: Omit<SelectionContext, 'conditions'>,
@@ -62,7 +58,7 @@ export function createPlanLookup(
   }
 }
 
-/** Builds all plans of an operation in advance, unless there are more than `maxConditionSets`. */
+/** Does nothing if there are more than `maxConditionSets`. */
 export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
   const setCount = 2 ** names.length

@@ -19,18 +19,18 @@ import { collectFields } from './selection.ts'
 import { wrapWriter, writerByType } from './value-writers.ts'
 
 /**
- * Writes the `data` of an operation as JSON. If the plan throws, graphql-js executes the operation, without repeating a
- * mutation that has begun.
+ * Writes `data` as JSON. If the plan throws, graphql-js executes the operation, without repeating a mutation that has
+ * begun.
  */
 export type Plan = (run: PlanRun) => MaybePromise<string>
 
-/** `plan` is null if graphql-js must execute the operation. `members` is the plan's size in object members. */
+/** `plan` is null if graphql-js must execute the operation. */
 export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
 /**
- * Plans a valid operation level by level: what to load, and how to write it.
+ * Level by level: what to load, and how to write it.
  *
  * Uses only the sources that fields declare (`schema/field-source.ts`).
  */
@@ -74,7 +74,7 @@ function namedTypeWriter(
   return writerByType(rows.withColumns(rowType.from, rowType.typeOf), new Map(writers))
 }
 
-/** A member of an object: the text before its value, and its index among the members with a `level` writer, or -1. */
+/** `prefix` is the text before the value; `levelIndex` the index among the members with a `level` writer, or -1. */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 
 function objectWriter(

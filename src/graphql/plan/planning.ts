@@ -10,14 +10,12 @@ import type { SelectionContext } from './selection.ts'
 import type { LeafWriter } from './value-writers.ts'
 
 export type PlanningContext = SelectionContext & {
-  /** The plan's size so far, in object members. */
+  /** The size so far, in object members. */
   readonly size: { members: number }
   readonly isMutation: boolean
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /**
-   * Returns rows found by key. Fields that read rows of the same list share one query, with the columns of all of them.
-   */
+  /** Fields that read rows of the same list share one query, with the columns of all of them. */
   readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
@@ -29,7 +27,7 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** Writes a field from one cell of each row, from each row, or from all rows of a level together. */
+/** From one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
@@ -38,16 +36,16 @@ export type FieldWriter =
 export type ColumnPosition = { readonly at: number | string }
 
 export type RowReader = {
-  /** Adds a column to the projection and returns its position. */
+  /** Returns the column's position in the projection. */
   readonly requestColumn: (column: string) => ColumnPosition
-  /** Returns a function that passes the named columns of a row to `read`. */
+  /** `read` receives the named columns. */
   readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
   /** For slices: the reader of the items, and a function that adds the cursors' columns to the projection. */
   readonly items: RowReader | null
   readonly requestCursorColumns: () => void
 }
 
-/** Reads rows that are objects with every column. */
+/** The rows are objects with every column. */
 export const wholeRowReader: RowReader = {
   requestColumn: (column) => ({ at: column }),
   withColumns: (_, read) => read as (row: unknown) => never,
@@ -59,7 +57,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** Rows with a projection. The first call of `columns` fixes the projection to the columns requested so far. */
+/** The first call of `columns` fixes the projection to the columns requested so far. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
@@ -103,7 +101,7 @@ export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
   return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
 }
 
-/** Rows by key. `positions` maps each key to its index, if the caller has computed it. */
+/** `positions` maps each key to its index, if the caller has computed it. */
 type KeyedRows = {
   readonly rows: RowReader
   readonly load: (
@@ -139,7 +137,7 @@ type FindRows = (
   ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
 ) => MaybePromise<(key: string) => unknown>
 
-/** The rows of one source. `useCount` counts the plan's fields that read them. */
+/** `useCount` counts the plan's fields that read them. */
 type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
 
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {

@@ -12,20 +12,20 @@ export type PlanRun = {
 
 export type JsonTexts = readonly string[]
 
-/** Writes all values at one position of the response together. */
+/** All values at one position of the response together. */
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Thrown if graphql-js must execute the operation. The error has no stack trace, because it is not a fault. */
+/** Thrown if graphql-js must execute the operation. Without a stack trace, because it is not a fault. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
 
-/** Abandons a plan, while it is built or run, in favor of graphql-js. */
+/** In favor of graphql-js, while a plan is built or run. */
 export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** Runs several writers. If one throws, rejections of the others are handled as well. */
+/** If one throws, rejections of the others are handled as well. */
 export function writeAll(
   writers: readonly WriteLevel[],
   values: readonly unknown[],

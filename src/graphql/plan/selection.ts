@@ -15,20 +15,20 @@ import { BREAK, getArgumentValues, isAbstractType, Kind, visit } from 'graphql'
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>
 
-/** A document with values for the variables of its `@skip` and `@include` directives. */
+/** The variables are those of `@skip` and `@include` directives. */
 export type SelectionContext = {
   readonly schema: GraphQLSchema
   readonly fragments: Fragments
   readonly conditions: Readonly<Record<string, unknown>>
 }
 
-/** The fields by response name, in response order, and the names of the fragments that were spread. */
+/** In response order, with the names of the fragments that were spread. */
 type MergedSelection = {
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
   readonly spread: ReadonlySet<string>
 }
 
-/** Merges the selection sets of one position. Visits each fragment once. */
+/** Visits each fragment once. */
 export function mergeSelections(
   sets: readonly SelectionSetNode[],
   fragmentOf: (name: string) => FragmentDefinitionNode | undefined,
@@ -58,7 +58,7 @@ export function mergeSelections(
   return { fields, spread }
 }
 
-/** Collects the selected fields of an object type (CollectFields in the GraphQL specification). */
+/** CollectFields in the GraphQL specification. */
 export function collectFields(
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
@@ -72,7 +72,7 @@ export function collectFields(
   return mergeSelections(sets, (name) => fragments[name], includes, matchesType).fields
 }
 
-/** A condition of `@include` or `@skip`: the selection is included if the value equals `isIncluding`. */
+/** The selection is included if the value equals `isIncluding`. */
 export type IncludeCondition = {
   readonly value: boolean | { readonly variable: string }
   readonly isIncluding: boolean
@@ -115,10 +115,7 @@ export function conditionVariablesOf(operation: OperationDefinitionNode, fragmen
   return [...names]
 }
 
-/**
- * Returns a reader of a field's arguments. Arguments without variables are coerced once, and frozen because all
- * requests share them.
- */
+/** Arguments without variables are coerced once, and frozen because all requests share them. */
 export function argumentsReader({
   field,
   node,

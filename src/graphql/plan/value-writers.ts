@@ -7,7 +7,6 @@ import { escapeJsonString } from '../../core/net/json-text.ts'
 import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 
-/** Adds the lists and nulls of a type to the writer of its named type. */
 export function wrapWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
   if (isNonNullType(type)) return requireNonNull(nonNullWriter(type.ofType, named))
   return nullableWriter(nonNullWriter(type, named))
@@ -40,7 +39,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes the items of all lists together, so that one query loads their related rows. */
+/** One query loads the related rows of the items of all lists. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -57,7 +56,7 @@ function listWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes rows of several object types, all rows of one type together. */
+/** Writes all rows of one type together. */
 export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
@@ -98,18 +97,18 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   return write
 }
 
-/** Writes a scalar, an enum value, or a list of these. */
+/** Also for a list of scalars or enum values. */
 export type SerializeLeaf = (value: unknown) => string
 
 /**
- * Writes values as JSON. If `isText` is true, `write` omits the quotation marks of a string, because the constant text
- * around the value contains them. Concatenating three strings for each value would take a fifth of the response's time.
+ * If `isText` is true, `write` omits the quotation marks of a string, because the constant text around the value
+ * contains them. Concatenating three strings for each value would take a fifth of the response's time.
  */
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * Returns the writer of a leaf type, with the same results as its `serialize`. For a value of an unexpected type it
- * falls back to graphql-js, which converts the value or reports an error.
+ * With the same results as the type's `serialize`. For a value of an unexpected type it falls back to graphql-js, which
+ * converts the value or reports an error.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)
@@ -121,7 +120,6 @@ export function leafSerializer(type: GraphQLOutputType): SerializeLeaf {
   return quotedSerializer(leafWriterOf(type))
 }
 
-/** Returns a writer that falls back to graphql-js for null. */
 function nonNullLeafWriter(type: GraphQLOutputType): LeafWriter {
   if (isListType(type)) return { write: listSerializer(leafSerializer(type.ofType)), isText: false }
   if (isEnumType(type)) {

@@ -37,7 +37,6 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
-/** The methods of a list (`lists/define-list.ts`) that connection fields use. */
 type ConnectionSource<Row, Parent extends string> = NodeList & {
   readonly slice: (context: Context, input: never) => MaybePromise<Slice<Row>>
   readonly slicesOf: (parent: Parent) => ReturnType<NodeList['slicesOf']>
@@ -47,8 +46,6 @@ type ConnectionSource<Row, Parent extends string> = NodeList & {
 type FilterInput = DeclaredInput<GraphqlInputFields>
 
 /**
- * Declares the input type of a list's filters.
- *
  * @param which the start of the type's description; `known` has the filters to omit, because the parent field sets them
  */
 export function filterType(
@@ -70,10 +67,7 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/**
- * A field of the query type, or of the type `on`. It lists all rows, the rows of one `owner`, or the rows of each
- * `parent`.
- */
+/** All rows, the rows of one `owner`, or the rows of each `parent`; a field of the query type, or of the type `on`. */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -84,7 +78,7 @@ type ConnectionOwnership<Parent extends string> =
   | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
 /**
- * Adds a connection for a list of nodes to several types, as a field of the same name.
+ * A field of the same name on several types.
  *
  * @param items the plural noun for the nodes; `called` is a shorter noun for the filter's description
  */
@@ -134,9 +128,7 @@ type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/**
- * Returns the resolver for graphql-js. It reads the slices of many parents in one query if their arguments are equal.
- */
+/** Reads the slices of many parents in one query if their arguments are equal. */
 function connectionResolver(source: ConnectionFieldSource): ObjectField<unknown>['resolve'] {
   const { list, parent, inputOf } = source
   if (parent === null) {

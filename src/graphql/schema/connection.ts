@@ -13,10 +13,7 @@ import { rethrowWithFieldNames } from './user-errors.ts'
 
 type ConnectionEdge = { readonly slice: Slice<object>; readonly item: object }
 
-/**
- * Returns the connection type that all lists of a node type share. Its objects are slices; `items` is the plural noun
- * for the nodes.
- */
+/** All lists of a node type share it. `items` is the plural noun for the nodes. */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<SchemaTypes, Slice<Item>> {
   const connection = connectionTypes.get(type) ?? createConnectionType(type, items)
   connectionTypes.set(type, connection)
@@ -64,7 +61,7 @@ export const sliceArguments = {
   before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Rethrows an error about a list's input with argument names: every field except the pagination is in `filter`. */
+/** Every field except the pagination is in `filter`. */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
@@ -92,7 +89,7 @@ function resolveCursorAt(end: 0 | -1) {
 
 const wholeSliceSource: FieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
 
-/** The fields that Pothos's Relay plugin declares, by the suffix of the type's name. */
+/** By the suffix of the type's name. */
 const relayPluginFields: Readonly<
   Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (source: never) => unknown }>>>
 > = {
@@ -114,7 +111,6 @@ const relayPluginFields: Readonly<
   },
 }
 
-/** Sets the source and the resolver of the fields that the Relay plugin declares. */
 export function attachSliceResolvers(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     const [kind = ''] = /(Connection|Edge|PageInfo)$/.exec(type.name) ?? []

@@ -7,13 +7,10 @@ type Awaitable<Value> = Value | Promise<Value>
 
 type ComputedKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
 
-/**
- * The source of a field's value. The field's plan and its graphql-js resolver both derive from it. Stored as the schema
- * extension `fieldSource`.
- */
+/** The field's plan and its graphql-js resolver both derive from it. Stored as the schema extension `fieldSource`. */
 export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
-/** The scope that a field requires, by its kind of source. A mutation requires its operation's scope as well. */
+/** A mutation requires its operation's scope as well. */
 export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | null>> = {
   column: null,
   computed: null,
@@ -28,47 +25,46 @@ export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | nu
 
 export type RowFieldSource =
   | { readonly kind: 'column'; readonly column: string; readonly transform?: (value: never) => unknown }
-  /** The result of `compute`, which receives only the columns `from`. */
+  /** `compute` receives only the columns `from`. */
   | { readonly kind: 'computed'; readonly from: readonly string[]; readonly compute: (row: never) => unknown }
-  /** The same row as an object of another type; null if `isPresent` returns false. */
+  /** As an object of another type; null if `isPresent` returns false. */
   | { readonly kind: 'sameRow'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
-  /** The value that `source` finds for a key. The key is a column, or is computed from several columns. */
+  /** The key is a column, or is computed from several columns. */
   | { readonly kind: 'related'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
-  /** A part of a slice, or of one of its edges. */
   | {
       readonly kind: 'slicePart'
       readonly part: 'items' | 'edges' | 'cursor' | 'total'
       readonly read: (row: never) => unknown
     }
 
-/** A slice of the rows that belong to a parent row, or of all rows of the merchant. */
+/** Of the rows that belong to a parent row, or of all rows of the merchant. */
 export type ConnectionFieldSource = {
   readonly kind: 'connection'
   readonly list: NodeList
   readonly parent: ConnectionParent | null
   readonly inputOf: (args: never) => object
   /**
-   * Parses the arguments without reading the database, and returns the cursors that they contain.
+   * Returns the cursors in the arguments, without reading the database.
    *
    * @throws DomainError INVALID_INPUT with the names of the arguments
    */
   readonly parse: (args: never) => Pick<SliceRequest, 'after' | 'before'>
 }
 
-/** Sources of root fields, which can have any arguments. */
+/** They can have any arguments. */
 type RootFieldSource =
   | { readonly kind: 'resolver'; readonly resolve: (context: GraphqlContext, args: never) => unknown }
-  /** The node with the id that `idOf` computes from the arguments; null if `idOf` returns null. */
+  /** Null if `idOf` returns null. */
   | {
       readonly kind: 'nodeById'
       readonly source: KeyedSource<unknown>
       readonly idOf: (context: GraphqlContext, args: never) => Awaitable<string | null>
     }
-  /** One node or several nodes, of any type, found by id. */
+  /** The nodes may have any type. */
   | { readonly kind: 'nodes'; readonly idsOf: (args: never) => string | readonly string[] }
 
-/** The row type of a connection's parents. `slices` reads the slices of many parents in one query. */
+/** `slices` reads the slices of many parents in one query. */
 type ConnectionParent = { readonly name: string; readonly slices: ReturnType<NodeList['slicesOf']> }
 
-/** Determines the object type of a row of a union or an interface. Stored as the extension `rowType` of the abstract type. */
+/** Stored as the extension `rowType` of the abstract type. */
 export type RowTypeResolver = { readonly from: readonly string[]; readonly typeOf: (row: never) => string }

@@ -10,8 +10,8 @@ import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
 /**
- * A field of an object type with rows of type `Row`. It does not compile if `Row` lacks a column that the field reads.
- * Only connections have arguments, because a connection's arguments can be parsed before execution.
+ * It does not compile if `Row` lacks a column that the field reads. Only connections have arguments, because a
+ * connection's arguments can be parsed before execution.
  */
 export type ObjectField<Row> = BaseField<Row> &
   (
@@ -25,9 +25,9 @@ type BaseField<in Row> = {
   readonly type: TypeParam<SchemaTypes>
   readonly isNullable: boolean
   readonly description: string
-  /** The type of the field, if the field returns the row itself. */
+  /** If the field returns the row itself. */
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** The resolver for graphql-js, called with whole rows. */
+  /** For graphql-js, called with whole rows. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -51,7 +51,7 @@ export function exposeNullableColumn<Name extends string, Type extends TypeParam
   return exposeColumnAs(name, description, type ?? 'String', { isNullable: true })
 }
 
-/** Exposes a column whose TypeScript type is wider than the values written to it. */
+/** The column's TypeScript type is wider than the values written to it. */
 export function exposeColumnAs<Name extends string>(
   name: Name,
   description: string,
@@ -69,7 +69,6 @@ export function exposeNullableStrings<Name extends string>(descriptions: Readonl
   return mapValues(descriptions, (description, name) => exposeNullableColumn(name, description))
 }
 
-/** Declares a field that `compute` computes from the columns `from` of the row. */
 export function computedField<Row, const Name extends keyof Row & string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   from: readonly Name[],
@@ -88,7 +87,7 @@ export function nullableComputedField<Row, const Name extends keyof Row & string
   return { type, isNullable: true, description, fieldSource: { kind: 'computed', from, compute }, resolve: compute }
 }
 
-/** Exposes the row itself as an object of another type. */
+/** The same row as an object of another type. */
 export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   type: Type,
   description: string,
@@ -97,7 +96,7 @@ export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   return { type, isNullable: false, description, fieldSource, exposedRowType: type, resolve: (row) => row }
 }
 
-/** Exposes the row itself as an object of another type, or null if `isPresent` returns false. */
+/** Null if `isPresent` returns false. */
 export function exposeNullableRowAs<
   Type extends OutputType<SchemaTypes>,
   const Name extends keyof OutputShape<SchemaTypes, Type> & string,
@@ -111,7 +110,7 @@ export function exposeNullableRowAs<
   return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** Exposes the node whose id is in the column `key`; null if the column is NULL or the node is not visible. */
+/** By the id in the column `key`; null if the column is NULL or the node is not visible. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -120,10 +119,7 @@ export function relationField<Name extends string, Row>(
   return { type, isNullable: true, description, ...resolveByKey(type.source, key) }
 }
 
-/**
- * Exposes the rows that belong to a row, by its id. The field is nullable, so that the response contains the row even
- * if reading the list fails.
- */
+/** Nullable, so that the response contains the row even if reading the list fails. */
 export function relatedListField<Row>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Row[]>,
@@ -132,10 +128,7 @@ export function relatedListField<Row>(
   return { type: [type], isNullable: true, description, ...resolveByKey(source, 'id') }
 }
 
-/**
- * Exposes rows as `relatedListField` does, by a key computed from columns, so that `source` need not read the row
- * again.
- */
+/** With a key computed from columns, so that `source` need not read the row again. */
 export function relatedListFieldByKey<Row, const Name extends keyof Row & string, Item>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Item[]>,
@@ -152,7 +145,7 @@ export function relatedListFieldByKey<Row, const Name extends keyof Row & string
   }
 }
 
-/** Exposes the scalar or enum value that `source` finds for the column `key`; null if there is none. */
+/** Null if `source` finds nothing for the column `key`. */
 export function loadableField<Name extends string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   source: KeyedSource<ShapeFromTypeParam<SchemaTypes, Type, true>>,
@@ -198,7 +191,7 @@ export function nullableQueryField<Args extends GraphqlInputFields, Type extends
   return { ...queryField(type, description, args, operation as never), isNullable: true }
 }
 
-/** Declares a root field for the node whose id `find` returns; null if `find` returns null. */
+/** Null if `find` returns null. */
 export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   description: string,
@@ -241,7 +234,7 @@ type FieldBuilder = {
   readonly arg: ArgBuilder<SchemaTypes>
 }
 
-/** Converts field declarations to Pothos fields. The declarations' types ensure that the rows have the columns. */
+/** The declarations' types ensure that the rows have the columns. */
 export function buildFields(fields: Readonly<Record<string, ObjectField<never> | QueryField>>) {
   return (t: FieldBuilder) => mapValues(fields, (field) => t.field(buildField(t, field) as never)) as never
 }

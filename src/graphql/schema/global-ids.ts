@@ -4,7 +4,7 @@ export function toGlobalId(type: string, id: string): string {
   return btoa(`${type}:${id}`)
 }
 
-/** Parses a global id. Returns null for any other text. */
+/** Null for any other text. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decodeBase64(text)) ?? []
   return type !== undefined && id !== undefined ? { type, id } : null
@@ -12,14 +12,13 @@ export function parseGlobalId(text: string): { type: string; id: string } | null
 
 const unionMembers = new Map<string, readonly string[]>()
 
-/** Registers the member types of a union. `localId` accepts their ids as ids of the union. */
+/** `localId` accepts ids of the members as ids of the union. */
 export function registerUnion(union: string, types: readonly string[]): void {
   unionMembers.set(union, types)
 }
 
 /**
- * Converts a global id of this type, or of a member of this union, to the id that operations use. Accepts a UUID as
- * well.
+ * Also accepts ids of members of a union, and UUIDs.
  *
  * Returns any other text unchanged, because the operation rejects it.
  */

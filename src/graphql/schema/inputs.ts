@@ -3,7 +3,7 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
-/** An argument or a field of an input object. If the value is an id, `idOf` is the node type. */
+/** If the value is an id, `idOf` is the node type. */
 export type GraphqlInputField<
   Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,
@@ -49,7 +49,7 @@ export function requiredTexts<Name extends string>(descriptions: { readonly [Eac
   return mapValues(descriptions, (description) => required(description))
 }
 
-/** Declares an id: a global id or a UUID, which `withLocalIds` converts to the local id. */
+/** A global id or a UUID, which `withLocalIds` converts to the local id. */
 export function requiredId(idOf: string, noun = humanizeTypeName(idOf)) {
   return { ...required(describeIdOf(noun), 'ID'), idOf } as const
 }
@@ -104,7 +104,7 @@ function toPothosOptions({ type, isRequired, description, deprecationReason }: G
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
-/** Converts the global ids in an input, at any depth, to local ids. */
+/** Converts ids at any depth. */
 export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input
@@ -134,7 +134,6 @@ function idHoldersOf(fields: GraphqlInputFields): readonly IdHolder[] {
   return holders
 }
 
-/** Returns null if the field's type is not an input object type. */
 function nestedFieldsOf({ type }: GraphqlInputField): GraphqlInputFields | null {
   const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<GraphqlInputFields>>
   return declared

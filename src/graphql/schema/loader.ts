@@ -6,10 +6,7 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/**
- * The methods of a list (`lists/define-list.ts`) that fields use. With a projection they return arrays of its columns,
- * otherwise whole rows.
- */
+/** With a projection they return arrays of its columns, otherwise whole rows. */
 export type NodeList = {
   readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
@@ -35,18 +32,14 @@ type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: ne
 
 export type KeyedSource<Value> = {
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
-  /** The list with the rows, if plans can read it with a projection. */
+  /** If plans can read it with a projection. */
   readonly list?: NodeList
-  /** The `type` that rows of the list must have. */
   readonly only?: string
 }
 
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/**
- * Creates a source that returns null for a row that does not exist, belongs to another merchant, or has another `type`
- * than `only`.
- */
+/** Null for a row that does not exist, belongs to another merchant, or has another `type` than `only`. */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -65,7 +58,7 @@ export function sourceOfList<Row extends { readonly id: string }>(
   }
 }
 
-/** Creates a source that returns null for a row that does not exist or belongs to another merchant. */
+/** Null for a row that does not exist or belongs to another merchant. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): KeyedSource<Row | null> {
@@ -89,9 +82,7 @@ export function sourceByForeignKey<Row>(
   }
 }
 
-/**
- * Batches and caches one request's loads. One query loads all keys that are requested in one turn of the event loop.
- */
+/** One query loads all keys that are requested in one turn of the event loop. */
 export type Loader<Value> = {
   readonly load: (key: string) => Promise<Value>
   readonly loadAll: (keys: readonly string[]) => Promise<(key: string) => Value>
@@ -101,7 +92,7 @@ export function loaderOfSource<Value>(context: GraphqlContext, source: KeyedSour
   return getOrCreateLoader(context, source, (keys) => source.find(context, keys))
 }
 
-/** Returns the request's loader for the object `key`, which is compared by identity. */
+/** `key` is compared by identity. */
 export function getOrCreateLoader<Value>(
   { loaders }: GraphqlContext,
   key: object,

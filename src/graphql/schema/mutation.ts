@@ -19,10 +19,7 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/**
- * The outcome of a mutation that a plan already ran. As the root value it prevents graphql-js from running the mutation
- * again.
- */
+/** As the root value, it prevents graphql-js from running the mutation again. */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =
@@ -40,17 +37,13 @@ type MutationDeclaration<Fields extends GraphqlInputFields, Input, Result> = {
   readonly names?: FieldNames | ((input: InputOf<Fields>) => FieldNames)
 } & InputMapping<InputOf<Fields>, UnvalidatedInput<Input>>
 
-/**
- * `inputOf` converts the caller's input, with local ids, to the operation's input. Required unless the operation
- * accepts the caller's input unchanged.
- */
+/** Required unless the operation accepts the caller's input unchanged. */
 type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends [keyof Input, Input]
   ? { readonly inputOf?: (input: CallerInput) => Input }
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Adds a mutation with its operation's name. The mutation returns the union `<Name>Result`: `<Name>Payload`, or an
- * error that the operation declares.
+ * Returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares.
  *
  * Undeclared errors, unexpected errors and declared errors without a GraphQL type are in the response's top-level
  * `errors`.
@@ -92,7 +85,7 @@ export function operationOfField(field: { readonly extensions: Readonly<Record<s
   return field?.extensions.operation as Operation<never, unknown, ApiDeclaration> | undefined
 }
 
-/** Returns the errors of an operation that have a GraphQL type, in order of precedence. */
+/** In order of precedence. */
 function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
   return [...impliedErrors, ...errors].filter((code) => userErrorTypes[code] !== undefined)
 }
@@ -129,8 +122,8 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
 }
 
 /**
- * Returns a loader of the payload's current node for replays; null if the payload has no node. A client's cache would
- * take the stored row for a newer state (ruling 48). If the node no longer exists, the replay returns the stored row.
+ * For replays; null if the payload has no node. A client's cache would take the stored row for a newer state (ruling
+ * 48). If the node no longer exists, the replay returns the stored row.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
   const node = Object.values(payload).find(({ exposedRowType }) => exposedRowType)?.exposedRowType as
@@ -162,7 +155,7 @@ export function resultType<Payload extends object>(
   }) as never
 }
 
-/** Returns the operation's result. Returns a domain error as a value if `errors` includes its code. */
+/** A domain error is a value if `errors` includes its code. */
 export async function catchUserError<Source>(
   { errors, names, context }: { errors: readonly ErrorCode[]; names: () => FieldNames; context: ExecutionObserver },
   operation: () => Promise<Source>,

@@ -17,7 +17,7 @@ export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
   readonly source: KeyedSource<object | null>
-  /** Parses the part of a global id after the type. Returns null if the text can't be a key. */
+  /** The part of a global id after the type; null if the text can't be a key. */
   readonly parseKey: (text: string) => string | null
 }
 
@@ -27,7 +27,7 @@ const maxNodes = 100
 
 export type NodeType<Row> = ObjectRef<SchemaTypes, Row> & WithSource<Row>
 
-/** The key of a node type. `keyOf` computes it from the columns `from`; `parse` returns null for an invalid key. */
+/** `parse` returns null for an invalid key. */
 type NodeKey<Row> = {
   readonly from: readonly (keyof Row & string)[]
   readonly keyOf: (row: Row) => string
@@ -74,7 +74,7 @@ type RowUnionDeclaration<Row> = {
   readonly typeOf: (row: Row) => { readonly name: string }
 }
 
-/** Declares a union of node types. An id of a member type is a valid id of the union. */
+/** An id of a member type is a valid id of the union. */
 export function nodeUnion<Row>(
   name: string,
   { source, ...declaration }: RowUnionDeclaration<Row> & WithSource<Row>,
@@ -86,7 +86,7 @@ export function nodeUnion<Row>(
   return Object.assign(rowUnion(name, declaration), { source }) as never
 }
 
-/** Declares a union of object types whose rows no source finds by one key. */
+/** No source finds the rows by one key. */
 export function rowUnion<Row>(
   name: string,
   { description, types, from, typeOf }: RowUnionDeclaration<Row>,
@@ -140,7 +140,7 @@ function requireNodeLimit(ids: readonly string[]): readonly string[] {
 
 export type NodeReference = { readonly type: string; readonly key: string }
 
-/** Returns the nodes that an id can refer to: one node for a global id, or one node of each type for a UUID. */
+/** One node for a global id, or one node of each type for a UUID. */
 export function nodeCandidatesOf(nodeId: string): NodeReference[] {
   const parsed = parseGlobalId(nodeId)
   const uuid = parseUuid(nodeId)

@@ -15,10 +15,7 @@ import {
   objectType,
 } from './fields.ts'
 
-/**
- * Descriptions of errors that have a type of their own in mutation results; null for errors that are in the response's
- * top-level `errors`.
- */
+/** Null for errors without a type of their own, which are in the response's top-level `errors`. */
 const userErrorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'The input is invalid: `fields` has every invalid field, and what is allowed.',
   RESOURCE_NOT_FOUND: 'An object that the input refers to does not exist, or is not visible to this merchant.',
@@ -58,7 +55,7 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
 
 const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
-/** A domain error as a value, with the caller's field names. */
+/** With the caller's field names. */
 export type UserErrorSource = {
   readonly error: DomainError
   readonly message: string
@@ -149,7 +146,6 @@ export function isUserError(value: object): value is UserErrorSource {
   return 'error' in value && value.error instanceof DomainError
 }
 
-/** Returns a function that rethrows an error with its invalid fields renamed by `nameOf`. */
 export function rethrowWithFieldNames(nameOf: (field: string) => string) {
   return (error: unknown): never => {
     if (!(error instanceof DomainError) || !error.details.fields) throw error

@@ -9,7 +9,7 @@ export const assetTypes = defineEnum({
 })
 export type AssetType = (typeof assetTypes)[number]
 
-/** A supported currency or stablecoin; `networks` is `null` for fiat (contract 2.4). */
+/** Contract 2.4; `networks` is `null` for fiat. */
 export type AssetCode = RowOf<'assetCodes'> & { readonly networks: readonly AssetNetwork[] | null }
 
 export type AssetNetwork = RowOf<'assetNetworks'>

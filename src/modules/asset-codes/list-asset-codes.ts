@@ -11,7 +11,7 @@ import { allAssetCodes, allAssetNetworks } from './repository.ts'
 export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
- * Returns the supported asset codes with their networks, newest first (contract 4.12).
+ * With networks, newest first (contract 4.12).
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -35,7 +35,6 @@ export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
 
 export const BrowseAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)), ...sliceFields })
 
-/** @throws DomainError INVALID_INPUT */
 export async function browseAssetCodes(
   context: Context,
   input: z.input<typeof BrowseAssetCodesInput>,

@@ -43,10 +43,7 @@ import {
 /** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/**
- * `wallets` has the sum of balances in each asset, as a decimal string of eight places. `unchecked` says what the
- * database could not check, and why.
- */
+/** `wallets` has the sum of balances in each asset. `unchecked` says what the database could not check, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -107,10 +104,9 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'payout statistics are what the payouts say': findWrongStatistics,
 }
 
-/** Limits memory. For each batch, PostgreSQL scans the table. */
+/** Limits memory. PostgreSQL scans the table for each batch. */
 const payoutBatchSize = 20_000
 
-/** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
 /**
@@ -120,7 +116,7 @@ const engineCheckName = 'the database finds nothing wrong with its files'
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * Recomputes the balances of all merchants from one snapshot, so it can run while the service works.
+ * One snapshot, so it can run while the service works.
  *
  * @param onProgress called before each check, and after the last
  */
@@ -150,7 +146,7 @@ function createEngineFinding(check: string, errors: readonly string[]): AuditFin
   return { check, contradictions: errors.length, examples: errors.slice(0, 5) }
 }
 
-/** Reports an unreadable schema as a difference. */
+/** An unreadable schema is a difference. */
 async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
@@ -170,7 +166,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // If a table is unreadable, the totals are omitted; the findings matter more.
+  // Findings about unreadable tables matter more than totals.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -186,7 +182,7 @@ async function runChecks(
   }
 }
 
-/** Runs a check; unreadable rows count as a finding. */
+/** Unreadable rows count as a finding. */
 async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
     const ids = (await rows).map(({ id }) => id)
@@ -200,8 +196,7 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Verifies the hash chains of all merchants. Unlike `auditBooks`, it finds tampering after which all balances are
- * consistent. Can run while the service works.
+ * Unlike `auditBooks`, it finds tampering after which all balances are consistent. Can run while the service works.
  *
  * @param kept chain heads that were saved elsewhere, to compare with
  * @param onProgress called with the number of verified merchants

@@ -5,13 +5,9 @@ import type { StatisticsChange, StatusChange } from '../payout-statistics/payout
 import { statusReachedBy, summarizeStatusChanges } from '../payout-statistics/payout-statistics.ts'
 import { cursorOfMerchant, statisticsOfMerchant, statusTimes } from '../payout-statistics/repository.ts'
 
-/** Bounds memory. */
 const eventsPerBatch = 20_000
 
-/**
- * Finds payout statistics that differ from the payouts and their settlements, as far as the statistics include their
- * events.
- */
+/** As far as the statistics include the events of payouts and settlements. */
 export async function findWrongStatistics(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {

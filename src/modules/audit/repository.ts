@@ -8,16 +8,15 @@ import type { RowOf, TableName } from '../../database/tables.ts'
  * Each query finds contradictions in the rows of all merchants. They read whole tables, and no request runs them.
  */
 
-/** The change of the wallet's balance by a transfer. */
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
 
 const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
-/** Builds a query across all merchants from raw SQL that selects an `id`. */
+/** The SQL selects an `id`. */
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The amount of a payout, less the fee if the fee is deducted from the amount. */
+/** The amount, less the fee if the fee is deducted from it. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 /** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
@@ -410,7 +409,7 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
+/** No sum of whole units or of remainders overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')

@@ -41,8 +41,7 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Creates a token with which a browser page acts as the merchant or as one of its customers. Nothing is stored. The
- * token ends when it expires or when its API key is revoked or expires.
+ * Nothing is stored. The token ends when it expires or when its API key is revoked or expires.
  *
  * Returns INSUFFICIENT_SCOPE for a scope that the API key lacks.
  *
@@ -73,7 +72,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** Rejects scopes that reach beyond one customer if the token acts as a customer. */
+/** A token of a customer has no scopes that reach beyond the customer. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

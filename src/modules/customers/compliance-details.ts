@@ -9,8 +9,8 @@ const maxLength = 65_536
 const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
 
 /**
- * The JSON text of an object: fields of the original provider's customers that the service stores as sent, and neither
- * uses nor returns (ruling 125).
+ * JSON text. The service stores these fields of the original provider as sent, and neither uses nor returns them
+ * (ruling 125).
  */
 export const complianceDetails = () =>
   z
@@ -22,7 +22,7 @@ export const complianceDetails = () =>
     })
 
 /**
- * Merges the given members into those that are stored. The caller has locked the customer.
+ * The caller has locked the customer.
  *
  * @throws DomainError INVALID_INPUT if all members together are too long
  */

@@ -15,7 +15,7 @@ import { insertCustomer } from './search-keys.ts'
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** Parses a decimal to a text with exactly two places (contract 2.1). Never rounds. */
+/** Exactly two places (contract 2.1). Never rounds. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -50,7 +50,7 @@ export const CreateCustomerInput = z.object({
 })
 
 /**
- * Registers a customer (contract 2.1; the contract has no endpoint for it).
+ * Contract 2.1, which has no endpoint for it.
  *
  * @param input `birthDate` as `1990-01-31`, today at the latest; `expectedMonthlyIncome` with at most two places. An
  *   individual needs a first and a last name, a business its business name. `complianceDetails` is JSON text

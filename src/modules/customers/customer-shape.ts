@@ -77,10 +77,10 @@ const customerResource = (title: string, address: ShapeMembers<Customer>) =>
     business_info: optional((customer) => (customer.customerType === 'business' ? customer : undefined), businessInfo),
   })
 
-/** The response shape of contract 2.1. */
+/** Contract 2.1. */
 export const customer = customerResource('Customer', { line_1, line_2, ...locality })
 
-/** The response to a creation or change, whose address has the names of both forms of the body (ruling 124). */
+/** The address has the names of both forms of the body (ruling 124). */
 export const changedCustomer = customerResource('ChangedCustomer', {
   line_1,
   line_2,

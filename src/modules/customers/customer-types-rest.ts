@@ -11,7 +11,7 @@ import { customerDescriptions as descriptions } from './customer.ts'
 import { changedCustomer } from './customer-shape.ts'
 import { updateCustomer } from './update-customer.ts'
 
-/** An address of the provider: the name of the object in the body, and of its members. */
+/** `object` is the name in the body. */
 type AddressForm = { readonly object: string; readonly members: Readonly<Record<AddressField, string>> }
 type AddressField = keyof typeof locality | 'addressLine1' | 'addressLine2'
 
@@ -119,7 +119,7 @@ const contactExample = { email: 'ada.obi@example.com', phone: '+2348012345678', 
 const newDescription = `An unknown field, such as a compliance detail or a document, is stored as sent and returned nowhere. ${notInContract}`
 const changeDescription = `Changes the sent fields, also of an address. An optional field that is sent as null or empty is cleared. Unknown fields are stored as sent. ${notInContract}`
 
-/** The original provider's endpoints that register and change customers (ruling 124). */
+/** The original provider's (ruling 124). */
 export const customerTypeEndpoints: RouteGroup = {
   name: 'Individuals and businesses',
   description: 'Customers in the forms of the original provider.',
@@ -175,7 +175,7 @@ type SentCustomer = {
   readonly registeredAddress?: unknown
 }
 
-/** Flattens the addresses, and joins the other members of the body in one text. */
+/** Flattens the addresses, and joins all other members in one text. */
 function toOperationInput(customerType: CustomerType, typeField: 'customerType' | 'ofType') {
   return (
     { customerType: sentType, address, registeredAddress, ...fields }: SentCustomer,
@@ -217,7 +217,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** Accepts the names of either form in both objects. */
+/** Both objects accept the names of either form. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {
@@ -241,7 +241,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns the JSON text of the members, and the name of the longest one, for errors. */
+/** With the name of the longest member, for errors. */
 function toComplianceText(members: Readonly<Record<string, unknown>>) {
   const errors: FieldError[] = []
   const written: { readonly name: string; readonly member: string }[] = []

@@ -12,7 +12,7 @@ export const customerStatuses = defineEnum({
   closed: 'Everything stays readable, but nothing can be created or changed.',
 })
 
-/** A person or business that the merchant serves (contract 2.1). */
+/** Contract 2.1. */
 export type Customer = RowOf<'customers'>
 
 export const customerDescriptions = {

@@ -10,7 +10,7 @@ import { lockCustomerById, shareLockCustomerById } from './repository.ts'
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
 /**
- * Returns one of the merchant's customers (contract 4.2).
+ * Contract 4.2.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -19,8 +19,7 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
- * being closed before the transaction ends.
+ * `null` for the merchant itself. A share lock prevents the customer from being closed before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
@@ -34,7 +33,7 @@ export async function lockActiveCustomer(
 }
 
 /**
- * Returns the same as `lockActiveCustomer`, without a lock.
+ * Like `lockActiveCustomer`, without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -47,7 +46,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** Rejects a customer's token, which can't act for the merchant itself. */
+/** A customer's token can't act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

@@ -19,8 +19,6 @@ const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
 /**
- * Changes the fields of a customer that the request contains.
- *
  * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type requires.
  *
  * @param input as for `createCustomer`; an optional field that is null or empty is cleared. With `ofType`, only a

@@ -39,11 +39,9 @@ export function causeWithReason(cause: string | null, reason: string): string {
 }
 
 /**
- * Returns the state of a deposit after a report that does not contradict it.
- *
- * Reports are repeated, delayed, reordered, and sent by several nodes, so a lower count of confirmations is ignored.
- * The count decides instead of the reported state, because a node may consider a transfer final earlier than this
- * service does.
+ * For a report that does not contradict the deposit. Reports are repeated, delayed, reordered, and sent by several
+ * nodes, so a lower count of confirmations is ignored. The count decides instead of the reported state, because a node
+ * may consider a transfer final earlier than this service does.
  *
  * @returns `null` if nothing changes
  */

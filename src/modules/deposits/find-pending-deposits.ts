@@ -2,7 +2,7 @@ import type { Context } from '../../operations/context.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 import { pendingDepositsOfWallets } from './repository.ts'
 
-/** Limits the deposits per wallet, because anyone can send tiny amounts to an address. */
+/** Per wallet, because anyone can send tiny amounts to an address. */
 export const maxPendingDeposits = 20
 
 export type PendingDeposit = Pick<

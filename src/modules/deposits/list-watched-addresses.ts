@@ -35,8 +35,7 @@ type WatchedAddress = {
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Lists the deposit addresses of all merchants, for a node to watch. A reader that continues from each `next` misses
- * none.
+ * Of all merchants. A reader that continues from each `next` misses none.
  *
  * Addresses are numbered when they are listed. Otherwise concurrent transactions would commit numbers out of order, and
  * a reader would skip numbers that are not visible yet.

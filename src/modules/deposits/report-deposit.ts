@@ -52,11 +52,7 @@ export type ReportedDeposit = Pick<
   readonly needed: number
 }
 
-/**
- * Passes a node's report to the merchant that owns the address.
- *
- * @throws DomainError INVALID_INPUT with every invalid field, including an unknown `ref`
- */
+/** @throws DomainError INVALID_INPUT with every invalid field, including an unknown `ref` */
 export async function receiveDepositReport(service: Service, input: DepositReportArgs): Promise<ReportedDeposit> {
   const addressId = parseUuid(input.ref)
   const owner = addressId === null ? null : await merchantOfWatchedAddress(service.db, { addressId })
@@ -67,8 +63,7 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Records a node's report of a transfer to one of the merchant's addresses, and credits the wallet once when the
- * transfer has enough confirmations.
+ * Credits the wallet once when the transfer has enough confirmations.
  *
  * A report that contradicts an earlier one, or a deposit that can't be credited, moves no money and goes to the
  * attention queue, so that no report is lost.
@@ -114,7 +109,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** The result is also the reference of the deposit, so that a transfer is credited once. */
+/** Also the reference of the deposit, so that a transfer is credited once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -135,10 +130,7 @@ function requireMatchingWallet(
   if (errors.length > 0) throw invalidInput(errors)
 }
 
-/**
- * Locks the deposit, whichever merchant has it. If there is none, claims the reference for this merchant and returns
- * `null`.
- */
+/** Whichever merchant has the deposit. If there is none, claims the reference for this merchant and returns `null`. */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own
@@ -180,7 +172,6 @@ async function recordContradiction(
 ): Promise<ChainDeposit> {
   // The operator sees the first contradiction, and a decision is final.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
-  // The operator already decided about this contradiction.
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
   return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
 }
@@ -201,7 +192,7 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Returns the reason if the wallet can't be credited; no money has moved then. */
+/** Why the wallet can't be credited; no money has moved then. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
   // A transaction that is mined again can have other log indexes, and must not be credited twice.
@@ -218,7 +209,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** Errors that leave the transaction unchanged: the wallet is full, or the reference belongs to another deposit. */
+/** Errors that leave the transaction unchanged. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

@@ -14,7 +14,7 @@ import { depositsInAttention, lockChainDeposit, merchantOfChainEvent, updateChai
 const ListDepositAttentionInput = z.object({ limit: limit(20) })
 
 /**
- * Lists the chain deposits in the attention queue of all merchants, oldest first.
+ * Of all merchants, oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -28,7 +28,7 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * Resolves a deposit in the attention queue. The operator's reason is appended to its cause.
+ * The operator's reason is appended to its cause.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (not in attention, a
  *   dismissal of a credited deposit, or a credit of a reversed one), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED

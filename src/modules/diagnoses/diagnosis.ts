@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/query.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** The result of a check: a `fault` loses data or stops payouts now, a `warning` may do so later. */
+/** A `fault` loses data or stops payouts now, a `warning` may do so later. */
 export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'
@@ -13,12 +13,11 @@ export type Diagnosis = {
 export type DiagnosisContext = {
   readonly db: Reader
   readonly mode: Mode
-  /** In milliseconds since 1970. */
   readonly now: number
   readonly rails: readonly string[]
 }
 
-/** A check that only reads. */
+/** Only reads. */
 export type DiagnosisCheck = (context: DiagnosisContext) => Promise<Diagnosis>
 
 export function reportOk(check: string, message: string): Diagnosis {
@@ -33,7 +32,7 @@ export function reportFault(check: string, message: string, advice: string): Dia
   return { check, state: 'fault', message, advice }
 }
 
-/** Lists the first five names and the number of the others. */
+/** The first five, and the number of the others. */
 export function formatNames(names: readonly string[]): string {
   const listed = names.slice(0, 5).join(', ')
   return names.length > 5 ? `${listed} and ${names.length - 5} more` : listed

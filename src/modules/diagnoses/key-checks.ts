@@ -9,7 +9,7 @@ const maxUnusedDays = 90
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 
-/** Finds sandbox keys in a live database, because the demo's key is public. */
+/** The demo's key is public. */
 export const checkKeyModes: DiagnosisCheck = async ({ db, mode }) => {
   const others = (await unrevokedKeys(db, {})).filter((key) => key.mode !== mode)
   if (others.length === 0) return reportOk('keys of the mode', `Every API key belongs to MODE=${mode}.`)

@@ -65,10 +65,7 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
   return `${assetCode} ${recipientCurrency}`
 }
 
-/**
- * Returns currency pairs, such as `USDC/NGN`, that a payout used, for which a merchant has a wallet and a bank account,
- * or for which a fee is in force.
- */
+/** Such as `USDC/NGN`: a payout used it, a merchant has a wallet and a bank account for it, or a fee is in force. */
 export async function findUsedCorridors(
   { db, wallClock }: Service,
   isIncluded: (pair: string) => boolean,

@@ -48,7 +48,6 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
               selectFrom('payoutMethods')
                 .select('payoutMethods.id')
                 .whereRef('payoutMethods.merchantId', '=', 'merchants.id')
-                .where('payoutMethods.type', '=', 'BANK')
                 .where('payoutMethods.currency', '=', p.recipientCurrency),
             ),
           ]),

@@ -29,7 +29,7 @@ export type DepositPayload = {
 
 export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
-/** The object of an event, as it was at the time of the event. */
+/** As it was at the time of the event. */
 type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: DepositPayload }
@@ -43,7 +43,7 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  /** Whether the event stands for an object that was imported, with the object's original time. */
+  /** If so, the event has the object's original time. */
   readonly isImported: boolean
   readonly object: EventObject
 }
@@ -145,7 +145,7 @@ async function loadDeposits(
   )
 }
 
-/** Returns what an import stored with the event of an object; `null` for any other event. */
+/** `null` for events of objects that were not imported. */
 function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }

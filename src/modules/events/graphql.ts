@@ -21,9 +21,7 @@ import type { HydratedEvent } from './event-payload.ts'
 import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
-/**
- * This limit is lower than in REST, because a document can have many pages; their cost (`cost.ts`) accounts for this.
- */
+/** Lower than in REST, because a document can have many pages; their cost (`cost.ts`) accounts for this. */
 const maxScanned = 1_000
 
 type EventRow = HydratedEvent & {

@@ -14,7 +14,7 @@ const defaultOptions = { maxScanned: 10_000 }
 
 export const maxWaitSeconds = 30
 
-/** The sequence of an event, as a number or in decimal digits. */
+/** Accepts a number, or decimal digits. */
 const sequenceInput = () =>
   z
     .unknown()
@@ -44,7 +44,7 @@ export const ListEventsInput = z.object({
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Lists the events after a sequence, oldest first. A client that stores the last `after` misses no event.
+ * Oldest first. A client that stores the last `after` misses no event.
  *
  * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
  * @param options `maxScanned` limits the events that a request of one customer scans
@@ -100,7 +100,7 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads one more event than requested, to know whether more follow. */
+/** One more event than requested shows whether more follow. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -140,7 +140,7 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * Streams events as they happen, in order. With `after`, begins with the events after that sequence.
+ * In order, as they happen. With `after`, begins with the events after that sequence.
  *
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, also for a sequence above the latest
@@ -163,7 +163,7 @@ export async function watchEvents(
   })()
 }
 
-/** Finds events by id, in any order. The whole id must match. */
+/** In any order. The whole id must match. */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

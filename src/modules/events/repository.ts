@@ -1,7 +1,7 @@
 import type { Params } from '../../database/query.ts'
 import { listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Returns the numbers of deposits, and where a node saw them, in any order. */
+/** Returns rows in any order. */
 export const depositsByTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('deposits')
     .leftJoin('chainDeposits', (join) =>
@@ -22,7 +22,7 @@ export const depositsByTransfers = query((p: Params<{ merchantId: string; ids: r
     .where('deposits.transferId', 'in', listParam(p.ids)),
 )
 
-/** Returns transfers of deposits and reversals in any order, with the reasons of reversals. */
+/** In any order, with the reasons of reversals. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('transfers')
     .leftJoin('depositReversals', (join) =>

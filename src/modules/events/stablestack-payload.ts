@@ -25,7 +25,7 @@ type Party = {
   readonly role: 'merchant' | 'customer' | null
 }
 
-/** Where the money of a side is: a wallet or a bank account. */
+/** A wallet or a bank account. */
 type PartyAccount = {
   readonly address: string | null
   readonly network: string | null
@@ -69,7 +69,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns the transactions of payouts and deposits by the sequence of the event, with one query per kind of row. */
+/** By the sequence of the event, with one query per kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -105,7 +105,6 @@ type Parties = {
   readonly accountOf: (walletId: string) => PartyAccount
 }
 
-/** Loads the owners and the wallets of transactions. */
 async function loadParties(
   context: Context,
   rows: readonly { readonly walletId: string; readonly customerId: string | null }[],

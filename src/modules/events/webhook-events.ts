@@ -8,17 +8,16 @@ import { cancelledPayoutType, isEventTypeSupported } from '../webhooks/transport
 import { event, objectShapes } from './event-shape.ts'
 import { stablestackTransaction } from './stablestack-shape.ts'
 
-/** The documentation of an event type. */
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** The schema for the formats `standard` and `thin`; `thin` has no `data`. */
+  /** For the formats `standard` and `thin`; `thin` has no `data`. */
   readonly envelope: JsonSchema
-  /** The schemas for the format `stablestack`, by its own types; empty if the format does not have this type. */
+  /** By the format's own types; empty if it does not have this type. */
   readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
 
-/** The `version` in each example, and the members with a fixed value. */
+/** `version`, and the members with a fixed value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {
@@ -39,7 +38,7 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
-/** The statuses of transactions in the format `stablestack`, by its types; a cancelled payout has a type of its own. */
+/** By type of the format; a cancelled payout has a type of its own. */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
   'payout.completed': { 'payout.completed': 'COMPLETED' },

@@ -10,7 +10,7 @@ import type { StablestackTransaction } from './stablestack-payload.ts'
 import { loadStablestackTransactions } from './stablestack-payload.ts'
 import { stablestackTransaction } from './stablestack-shape.ts'
 
-/** Returns the messages of events in the format of an endpoint, in order. */
+/** In the format of an endpoint, in order. */
 export async function loadMessages(
   context: Context,
   events: readonly Event[],

@@ -7,7 +7,7 @@ import type { Export, ExportBalance, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
 /**
- * Writes the statement of a wallet as `camt.053.001.08` of ISO 20022.
+ * `camt.053.001.08` of ISO 20022.
  *
  * ISO 4217 has no codes for stablecoins, so their amounts have `XXX` (no currency), and the account type contains the
  * asset code. A transaction has the fiat amount of its payout and the id of the rail order, for reconciliation.
@@ -135,12 +135,11 @@ function precisionError(what: string): Error {
   return invalidInput([{ field: 'format', code: 'INVALID_PARAMETER', message }])
 }
 
-/** ISO 4217 has no codes for stablecoins. */
 function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** Removes hyphens, because the format allows only 34 or 35 characters. */
+/** The format allows only 34 or 35 characters. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }
@@ -152,7 +151,7 @@ function splitText(text: string, maxParts: number): string[] {
   return Array.from({ length: count }, (_, part) => escapeXml(characters.slice(part * 140, (part + 1) * 140).join('')))
 }
 
-/** Escapes markup, and replaces characters that XML 1.0 does not allow. */
+/** Also replaces characters that XML 1.0 does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -4,7 +4,7 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** The sum of lines in one asset: whole units and the remainder separately. */
+/** Sums whole units and the remainder of one asset separately. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -20,7 +20,7 @@ export type ControlTotals = {
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** Sums a range of a sequence in batches. Numbered rows never change, so the batches need no common snapshot. */
+/** In batches. Numbered rows never change, so the batches need no common snapshot. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

@@ -6,7 +6,7 @@ import { entryAtOrBefore } from './repository.ts'
 type WalletContext = Pick<Context, 'db' | 'merchantId'>
 type WalletBalance = { readonly balance: Amount; readonly sequence: number }
 
-/** Finds a wallet's balance just before a time, and the sequence of its last entry; both are zero before the first. */
+/** With the sequence of the last entry; both are zero before the first. */
 export async function findBalanceBefore(
   { db, merchantId }: WalletContext,
   { walletId, time, maxSequence = Number.POSITIVE_INFINITY }: { walletId: string; time: string; maxSequence?: number },
@@ -19,8 +19,8 @@ export async function findBalanceBefore(
 }
 
 /**
- * Finds a wallet's balances just before some times, in the same order. The cost hardly depends on the number of entries, and a
- * period without entries costs one query.
+ * In the order of `times`. The cost hardly depends on the number of entries, and a period without entries costs one
+ * query.
  *
  * @param times in ascending order
  */

@@ -22,7 +22,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 }
 
 /**
- * Writes exports of one kind, page by page as the consumer reads.
+ * Page by page as the consumer reads.
  *
  * @throws Error before the end if the lines of an export do not match its balances
  */
@@ -62,7 +62,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Omits absent columns, and formats values as REST does. */
+/** Absent columns are omitted; values are those of REST. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
@@ -85,8 +85,8 @@ const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * Formats a cell of RFC 4180. An apostrophe makes spreadsheets show a formula as text. To restore the value, remove one
- * apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
+ * RFC 4180. An apostrophe makes spreadsheets show a formula as text. To restore the value, remove one apostrophe if the
+ * rest matches `formulaPattern`. Amounts and numbers need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -120,7 +120,6 @@ export const feesFile = createJournalFile(exportFees)
 
 export const depositsFile = createJournalFile(exportDeposits)
 
-/** @throws DomainError INVALID_INPUT */
 function createJournalFile(exportJournal: (context: Context, input: z.input<typeof PeriodInput>) => Promise<Export>) {
   return async (context: Context, input: z.input<typeof JournalFileInput>): Promise<ExportFile> => {
     const { format } = parseInput(JournalFileInput, input)

@@ -10,10 +10,10 @@ export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** In a wallet's statement, `sequence` is the number of the last entry that the balance includes, or 0. */
+/** In a wallet's statement, `sequence` is that of the last entry that the balance includes, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** The change of an asset's balance, and the balance after it according to the ledger, if known. */
+/** The balance after the change, according to the ledger, is null if unknown. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -22,8 +22,8 @@ export type ExportLine = {
 }
 
 /**
- * The lines of one merchant in a period, with the balances before and after. The balances come from the ledger's
- * transfers instead of the lines, so that they verify each other.
+ * Of one merchant in a period. The balances come from the ledger's transfers instead of the lines, so that they verify
+ * each other.
  */
 export type Export = {
   readonly kind: ExportKind
@@ -34,7 +34,7 @@ export type Export = {
   readonly closing: readonly ExportBalance[]
   /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Some formats cannot express more than five decimals. */
+  /** Some formats cannot express them. */
   readonly hasMoreThanFiveDecimals: boolean
   /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
@@ -48,8 +48,8 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Adds the running balance to each line. Finally verifies that the number of lines is the ledger's, and that the lines
- * lead exactly from the opening to the closing balances.
+ * Finally verifies that the number of lines is the ledger's, and that the lines lead exactly from the opening to the
+ * closing balances.
  *
  * @throws Error if the export does not add up; the writer must then not write its end marker
  */

@@ -51,7 +51,7 @@ const Statement = objectType<StatementRow>('Statement', {
   },
 })
 
-/** The lines of statements, whose keys are `StatementKey` as JSON. */
+/** Keys are `StatementKey` as JSON. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>
@@ -67,7 +67,7 @@ type StatementKey = {
   readonly from: string | null
   /** `null` if the request has no end, so that pages share the cursors of one list. */
   readonly to: string | null
-  /** The sequence numbers of the lines, both ends exclusive. */
+  /** Both ends are exclusive. */
   readonly span: SequenceSpan
 }
 

@@ -13,7 +13,6 @@ import { depositSums, depositsBetween, feeSums, feesBetween } from './repository
 
 type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
-/** A journal: its event types, and queries for the ledger's sums and for the lines. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
@@ -52,18 +51,15 @@ const feeJournal: Journal = {
     }),
 }
 
-/** The balance of an asset is the sum of all deposits, less reversals, since the beginning. */
+/** The balance is the sum of all deposits, less reversals, since the beginning. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** The balance of an asset is the revenue since the beginning. */
+/** The balance is the revenue since the beginning. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
-/**
- * Selects the merchant's events by time, up to the latest. Events never change, and their sequence is the order of
- * commits.
- */
+/** By time, up to the latest event. Events never change, and their sequence is the order of commits. */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
     const { db, merchantId } = context

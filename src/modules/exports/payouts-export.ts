@@ -11,7 +11,7 @@ import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 /**
- * Exports the payouts that were created in a period, in order of creation and in their current state.
+ * In order of creation and in their current state.
  *
  * The balance of an asset is the sum of all debits by payouts since the beginning, including fees. Credits for failed
  * and returned payouts are not subtracted, because they are not payouts.

@@ -15,7 +15,7 @@ export const PeriodInput = z.object(periodFields)
  */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
-/** Rows can be added to a period this long after its end: a row has the time at which its transaction began. */
+/** After a period's end rows can still be added to it: a row has the time at which its transaction began. */
 const finalityDelayMs = 60_000
 
 /** @throws DomainError INVALID_INPUT if the period ends before it begins */
@@ -30,12 +30,10 @@ export function resolvePeriod(context: Context, input: { from: string | null; to
 
 type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 
-/** Sequences fit in 31 bits. */
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the last row before a time by binary search. Times never decrease along a sequence, so rows that are added
- * later do not change the result.
+ * By binary search. Times never decrease along a sequence, so rows that are added later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose number is at most `sequence`
  */

@@ -2,10 +2,9 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** `columns` are in order. The other names are those of columns that every kind has. */
+/** `columns` are in order. The others are names of columns that every kind has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
-  /** The `type` of a line. */
   readonly type: string
   readonly number: string
   readonly currency: string
@@ -14,7 +13,7 @@ export type RecordLayout = {
 
 const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
-/** Columns have the names of the REST API. */
+/** With the names of the REST API. */
 export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
@@ -52,9 +51,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * Generates the records of exports: the opening balances, the lines, and, after verification, the closing balances of
- * each. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows can be added to a period later. A
- * file without this record is incomplete.
+ * The opening balances, the lines, and, after verification, the closing balances of each. The last record is `END` with
+ * the number of lines, or `END_NOT_FINAL` if rows can be added to a period later. A file without this record is
+ * incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 
-/** The signed change of the wallet's balance by a transfer. */
 const balanceChange = sql`case when transfers.kind in ('deposit_reversal', 'payout') then -transfers.amount - transfers.fee
   else transfers.amount + transfers.fee end`
 
@@ -69,7 +68,6 @@ export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams
     .limit(p.limit),
 )
 
-/** Sums the ledger's debits for payouts. */
 export const payoutSums = query((p: Params<SequenceRangeParams>) =>
   selectFrom('payouts')
     .innerJoin('transfers', (join) =>
@@ -83,7 +81,7 @@ export const payoutSums = query((p: Params<SequenceRangeParams>) =>
     .groupBy('transfers.assetCode'),
 )
 
-/** Times in milliseconds since 1970; `timeFrom` is inclusive, `timeBefore` exclusive. */
+/** `timeFrom` is inclusive, `timeBefore` exclusive. */
 type EventRangeParams = SequenceRangeParams & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
 export const depositsBetween = query((p: Params<EventRangeParams>) =>
@@ -98,7 +96,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums the ledger's credits for deposits, less reversals. */
+/** Reversals are subtracted. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -112,7 +110,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Returns charged fees, and those that failed or returned payouts refunded. */
+/** Charged fees, and those that failed or returned payouts refunded. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -121,7 +119,7 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums the charged fees in the ledger, less refunded ones. */
+/** Refunded fees are subtracted. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -133,7 +131,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
+        // COALESCE is not leakproof in PostgreSQL, and prevents index use under row-level security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,
@@ -161,7 +159,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
+/** Separate sums of whole units and remainders do not overflow 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

@@ -16,7 +16,7 @@ import { entriesBetween, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** The statement's entries are after `opening.sequence`, up to and including `closing.sequence`. */
+/** Entries after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
@@ -26,8 +26,7 @@ export type WalletStatement = {
 }
 
 /**
- * Finds the balances of a wallet at both ends of a period. Times never decrease along a wallet's entries, so the
- * closing balance of a period is the opening balance of the next.
+ * Times never decrease along a wallet's entries, so the closing balance of a period is the opening balance of the next.
  *
  * @param input without `from`, the period begins with the first entry; without `to`, it ends now; a date means its
  *   start in UTC
@@ -50,9 +49,7 @@ export async function findStatement(context: Context, input: z.input<typeof Stat
   return { walletId: wallet.id, assetCode, period, opening, closing }
 }
 
-/**
- * @throws DomainError as `findStatement` does; Error if the balances contradict the entries
- */
+/** @throws DomainError as `findStatement` does; Error if the balances contradict the entries */
 export async function exportStatement(context: Context, input: z.input<typeof StatementInput>): Promise<Export> {
   const { walletId, period, opening, closing } = await findStatement(context, input)
   const { db, merchantId } = context

@@ -33,7 +33,7 @@ type SealComparison = {
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Compares the rows of an event in the order of `rowSlots`. */
+/** Compares rows in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints
@@ -82,7 +82,7 @@ function findLaterPrint(
   return null
 }
 
-/** Formats a difference, such as `merchant 0198…, event 17: transfers 0198… changed`. */
+/** Such as `merchant 0198…, event 17: transfers 0198… changed`. */
 export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`

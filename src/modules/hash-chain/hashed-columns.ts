@@ -29,7 +29,6 @@ export const hashedColumns = {
   ],
 } as const satisfies { readonly [Table in TableName]?: readonly (keyof RowOf<Table>)[] }
 
-/** The columns that are not hashed, with the reasons. */
 export const unhashedColumns = {
   events: {},
   payouts: {
@@ -62,18 +61,17 @@ export const unhashedColumns = {
 
 export type HashedTable = keyof typeof hashedColumns
 
-/** The rows hashed for an event: the event itself, the row that it created, and its ledger transfer. */
 export const rowSlots = ['events', 'made', 'transfers'] as const
 export type RowSlot = (typeof rowSlots)[number]
 
-/** A column of the history query; its alias `name` includes the table. */
+/** The alias `name` includes the table. */
 export type HistoryColumn = { readonly table: HashedTable; readonly column: string; readonly name: string }
 
 export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedColumns).flatMap(([table, columns]) =>
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** An event with its related rows. The columns of an absent row are `null`. */
+/** The columns of an absent row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -105,10 +103,10 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Represents an absent row, with the length of a digest. */
+/** Has the length of a digest. */
 export const absentDigest = '-'.repeat(44)
 
-/** Returns the SHA-256 of the row in each slot, in base64, or `absentDigest`. */
+/** SHA-256 in base64, or `absentDigest`, by slot. */
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {
   if (row === null) return [absentDigest, absentDigest, absentDigest]
   const made = createdTable(row.eventsType)
@@ -119,7 +117,7 @@ export function computeDigests(row: HistoryRow | null): readonly [string, string
   ]
 }
 
-/** Prefixes every value with its length, so that the encoding is unambiguous. */
+/** The length of each value makes the encoding unambiguous. */
 function computeDigest(table: HashedTable, row: HistoryRow): string {
   let encoded: string = table
   let isPresent = false

@@ -16,14 +16,13 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Builds a query for the events after `after`, up to and including `through`, with columns of their related rows. One
- * statement reads one snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of
- * the wallet.
+ * Reads the events after `after`, up to and including `through`. One statement reads one snapshot, and every join uses
+ * a full key. The opening transfer of an imported wallet has the id of the wallet.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
 
-/** Like `selectHistory`, also with the payout that an event settled. */
+/** Also with the payout that an event settled. */
 export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
     selectRelatedRows(p, columns)
@@ -40,7 +39,7 @@ export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow & SettledPayoutColumns>(),
   )
 
-/** The columns of the payout that an event settled; `null` for other events. */
+/** `null` for events that settled no payout. */
 export type SettledPayoutColumns = {
   readonly settledAssetCode: string | null
   readonly settledRecipientCurrency: string | null
@@ -112,7 +111,7 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Selects the given merchants that have unsealed events, each with its latest seal, if any. */
+/** Includes the latest seals, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -145,7 +144,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // Not COALESCE, for the reason given in `selectHistory`.
+          // Not COALESCE: see `selectHistory`.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)
@@ -179,7 +178,7 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** Stores a seal; returns `null` if the merchant already has one with that number. */
+/** `null` if the merchant already has a seal with that number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

@@ -15,7 +15,6 @@ export type Seal = RowOf<'seals'>
 
 export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
-/** The predecessor of a merchant's first seal. */
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
 /** Bounds how long reading and hashing block the event loop (about 2 ms). */
@@ -24,7 +23,6 @@ export const maxEventsPerSeal = 250
 /** The length of a print in base64 characters. */
 const printLength = 8
 
-/** Creates the seal of rows that directly follow the head. */
 export function createSeal(
   rows: readonly HistoryRow[],
   { merchantId, head, createdAt }: { merchantId: string; head: ChainHead; createdAt: string },
@@ -40,7 +38,7 @@ export function createSeal(
   return { ...unhashed, hash: computeSealHash(unhashed, head) }
 }
 
-/** Hashes the rows of a seal; `null` stands for a missing event. */
+/** `null` stands for a missing event. */
 export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prints' | 'contents'> {
   let prints = ''
   let digests = ''
@@ -53,7 +51,7 @@ export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prin
   return { prints, contents: hash('sha256', digests, 'hex') }
 }
 
-/** Hashes all fields of a seal and the previous hash, each prefixed with its length. */
+/** Each field is prefixed with its length. */
 export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): string {
   const { merchantId, number, form, through, prints, contents, createdAt } = seal
   const fields = [previous.hash, merchantId, number, form, previous.through + 1, through, createdAt, contents, prints]

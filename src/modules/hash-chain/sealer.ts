@@ -39,7 +39,6 @@ const standbyMs = 10_000
 const retryDelayMs = 5_000
 
 export type Sealer = {
-  /** Seals the new events of all merchants once, unless another process does. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -50,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** Also has the payouts that the events settle, because a seal adds its events to the payout statistics. */
+/** A seal adds its events to the payout statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -58,8 +57,7 @@ type CountedSeal = Seal & CountedEvents
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait
- * for seals.
+ * Within about a second, or ten if many merchants are active. Payouts never wait for seals.
  *
  * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
  * stores nothing. A process that finds the seals of another process stands by. Does not depend on the clocks of other
@@ -67,12 +65,11 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
-  /** The latest seal of each merchant that this process has read or created. */
+  /** That this process has read or created. */
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
   let isDue = true
   let isSealedElsewhere = false
-  /** The time that the latest poll spent on seals that are not full. */
   let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> = Promise.resolve()
@@ -119,7 +116,6 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
       await sealAll(unsealed)
       if (isStopped) break
     }
-    // Check again whether the other process has sealed everything.
     if (isSealedElsewhere) isDue = true
   }
 
@@ -137,7 +133,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     }
   }
 
-  /** @returns whether there were fewer events than a full seal has */
+  /** @returns whether the merchant has no further full seal */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -162,7 +158,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** Returns `null` if an event is missing. */
+  /** `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -180,7 +176,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return { ...seal, after, changes: summarizeStatusChanges(statusChangesIn(rows)) }
   }
 
-  /** Events after an altered seal are sealed anyway, and `audit --chain` always finds the difference. */
+  /** `audit --chain` always finds the difference, so later events are sealed anyway. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -201,9 +197,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * Stores a seal, and adds its events to the payout statistics of the merchant.
- *
- * If these do not include all earlier events yet, they leave the new ones to the catch-up too.
+ * If the payout statistics do not include all earlier events yet, they leave the new ones to the catch-up too.
  *
  * @returns whether it was stored; false if another process stored one with that number first
  */

@@ -3,13 +3,12 @@ import { statusReachedBy } from '../payout-statistics/payout-statistics.ts'
 import type { HistoryRow } from './hashed-columns.ts'
 import type { SettledPayoutColumns } from './repository.ts'
 
-/** Yields the status changes of payouts among some events, for the statistics. */
 export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColumns)[]): Generator<StatusChange> {
   for (const row of rows) {
     const status = statusReachedBy(row.eventsType)
     const isCreation = status === 'PROCESSING'
     const payout = isCreation ? createdPayout(row) : settledPayout(row)
-    // An event whose payout is missing is a finding of the audit.
+    // The audit reports an event whose payout is missing.
     if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
   }
 }

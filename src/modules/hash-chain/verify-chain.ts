@@ -14,7 +14,6 @@ import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal }
 
 const findHistory = selectHistory(historyColumns)
 
-/** Limits the number of events in memory. */
 const sealBatchSize = 16
 
 /**
@@ -31,15 +30,12 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Chain heads that were saved elsewhere. Each must still be a seal of its merchant. */
+  /** Each must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/**
- * Verifies all sealed history against its seals, and the seals against each other. Sealed rows are immutable, so the
- * verification needs no snapshot.
- */
+/** Also verifies the seals against each other. Sealed rows are immutable, so the verification needs no snapshot. */
 export async function verifyChain(
   db: Reader,
   { savedHeads = [], onProgress = () => {} }: VerifyChainOptions = {},
@@ -69,7 +65,7 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** Stops at the first difference. `head` is always the latest seal. */
+/** `head` is always the latest seal. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
@@ -94,14 +90,14 @@ async function verifyMerchant(
   return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** Reads the events that some seals cover, by number. */
+/** Returns events by number. */
 async function readHistory(
   db: Reader,
   { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // If a seal claims more events than it has prints, it is reported without reading its rows.
+    // A seal that claims more events than it has prints is reported without reading its rows.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
@@ -147,7 +143,7 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/** The latest seal of a merchant. A copy kept elsewhere reveals whether the history that it covers was changed. */
+/** A copy kept elsewhere reveals whether the history that it covers was changed. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
 /** `heads` must have the heads of all merchants, sorted by merchant id. */
@@ -161,7 +157,7 @@ export function formatHeads(heads: readonly MerchantChainHead[]): string {
 
 const headPattern = /^([0-9a-f-]{36}) ([1-9]\d{0,9}) ([0-9a-f]{64})$/
 
-/** Parses formatted heads. @throws DomainError INVALID_INPUT with the first invalid line */
+/** @throws DomainError INVALID_INPUT with the first invalid line */
 export function parseHeads(text: string): MerchantChainHead[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line, i) => {
@@ -172,7 +168,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Returns all merchants' chain heads, sorted by merchant id. */
+/** Sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

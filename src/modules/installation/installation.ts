@@ -4,7 +4,7 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database to one mode permanently. The first process decides; later ones must agree.
+ * Permanently: the first process decides; later ones must agree.
  *
  * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, even if an
  * operator forgets to set `MODE` for one command.
@@ -29,7 +29,7 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** Returns the mode of the database; `null` before the first start. */
+/** `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

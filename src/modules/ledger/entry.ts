@@ -20,9 +20,8 @@ export const entryDirections = defineEnum({
 export type EntryDirection = (typeof entryDirections)[number]
 
 /**
- * A ledger entry of a wallet, which is a line of its statement. `amount` includes the fee, `sequence` is the position
- * in the statement. `payoutId` or `reference` is the cause: a payout, a deposit or its reversal,
- * or the import of the wallet.
+ * A line of a wallet's statement. `amount` includes the fee, `sequence` is the position in the statement. `payoutId` or
+ * `reference` is the cause: a payout, a deposit or its reversal, or the import of the wallet.
  */
 export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'balanceAfter'> & {
   readonly transferId: string
@@ -68,8 +67,8 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 }
 
 /**
- * Returns the position of the entry in its transfer: debits come first, and a returned fee adds a second debit. The
- * position is part of entry ids, so it must never change.
+ * Debits come first, and a returned fee adds a second debit. The position is part of entry ids, so it must never
+ * change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

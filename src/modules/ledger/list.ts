@@ -38,7 +38,7 @@ export const entries = defineList({
   parentTotals: { parent: 'walletId', totals: entryCounts },
 })
 
-/** Combines both filters; `null` if no entry can match. A kind implies a direction, which may have an index. */
+/** `null` if no entry can match. A kind implies a direction, which may have an index. */
 function statementConditions(direction: EntryDirection | null, kind: TransferKind | null) {
   if (kind === null) return directionConditions(direction)
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
@@ -54,7 +54,7 @@ export function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): str
   return `${entry.transferId}:${lineNumberOf(entry)}`
 }
 
-/** Returns the merchant's wallet entries among `keys`, in any order. Entries of clearing accounts are left out. */
+/** In any order, without entries of clearing accounts. */
 export async function findEntries(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   keys: readonly string[],

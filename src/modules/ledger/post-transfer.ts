@@ -30,12 +30,12 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly id?: string
 }
 
-/** The only kind that changes no wallet. */
+/** Changes no wallet. */
 type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
-/** The wallet's entry of a transfer. `createdAt` is also the time of the transfer. */
+/** `createdAt` is also the time of the transfer. */
 export type WalletEntry = {
   readonly walletId: string
   readonly position: StatementPosition
@@ -45,8 +45,7 @@ export type WalletEntry = {
 type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
- * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
- * leaves nothing behind.
+ * The balance changes first, by a conditional update, so an error leaves nothing behind.
  *
  * Only deposits and openings have a limit: their sum in a wallet is at most `maxAmount`. Outgoing money counts too,
  * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
@@ -63,11 +62,7 @@ export async function postTransfer(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/**
- * Moves a deposit back out of its wallet.
- *
- * @returns `null` if the balance does not cover it; then nothing has changed
- */
+/** @returns `null` if the balance does not cover it; then nothing has changed */
 export async function postDepositReversal(
   tx: Tx,
   context: Context,
@@ -88,7 +83,7 @@ export async function postDepositReversal(
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
- * Debits the wallet that pays a payout. A conditional update prevents two debits from spending the same money.
+ * A conditional update prevents two debits from spending the same money.
  *
  * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
  *   changed
@@ -107,7 +102,7 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
-/** Returned money had left the wallet before, so only new money can exceed the limit. */
+/** Returned money had left the wallet before. */
 const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
   opening: true,
   deposit: true,
@@ -147,9 +142,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Inserts a transfer without changing a balance.
- *
- * For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use `postTransfer`.
+ * Changes no balance. For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use
+ * `postTransfer`.
  *
  * @returns the transfer's id
  */

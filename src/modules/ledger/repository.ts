@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** Prevents the times of a statement from decreasing if the clock goes back. */
+/** The times of a statement do not decrease if the clock goes back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -29,7 +29,7 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/** Debits the owner's oldest active wallet that covers `amount`, or only `walletId` if given. */
+/** Debits only `walletId` if given. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
@@ -65,10 +65,7 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
     .returning(updatedColumns),
 )
 
-/**
- * Credits a deposit; `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
- * `maxReachableBefore`.
- */
+/** `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds `maxReachableBefore`. */
 export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
   updateTable('accounts')
     .set({
@@ -83,8 +80,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Debits a deposit that is reversed; `null` if the balance does not cover it. Also lowers the reachable balance (see
- * `depositToWalletAccount`), except in rows where migration 0023 set it to the maximum because the true sum is unknown.
+ * `null` if the balance does not cover it. Also lowers the reachable balance (see `depositToWalletAccount`), except in
+ * rows where migration 0023 set it to the maximum because the true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
@@ -109,7 +106,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** Selects transfers as entries. The caller excludes transfers without a wallet. */
+/** The caller excludes transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

@@ -14,12 +14,12 @@ export function newApiKey(mode: Mode): ApiKey {
   return { mode, id: randomBytes(8).toString('hex'), secret: randomBytes(24).toString('hex') }
 }
 
-/** Formats a key as `prefix_mode_id_secret_checksum`. */
+/** Returns `prefix_mode_id_secret_checksum`. */
 export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** Returns `null` for a wrong format or checksum, which saves a database lookup. */
+/** `null` for a wrong format or checksum, which saves a database lookup. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -27,7 +27,7 @@ export function parseApiKey(text: string): ApiKey | null {
   return { mode, id, secret }
 }
 
-/** One round of SHA-256 suffices, because the secret is random and can't be guessed. */
+/** One round suffices, because the secret is random. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }

@@ -12,7 +12,6 @@ import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { isClientToken, keyIdOfToken, verifyClientToken } from './client-token.ts'
 import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
-/** The minimum interval between updates of `last_used_at`. */
 const lastUsedPrecisionMs = 60_000
 
 // Compared with unknown keys, so that the response takes as long as for a known key.
@@ -25,20 +24,20 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks from which the key may be used, in CIDR notation; `null` for any network, and for tokens. */
+  /** In CIDR notation; `null` for any network, and for tokens. */
   readonly networks: readonly string[] | null
 }
 
 /** Wall times in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
-/** The tolerated clock skew of the process that signed a token. */
+/** Of the process that signed a token. */
 const clockToleranceMs = 60_000
 
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Returns the caller that an API key or client token identifies; synchronously if it is cached and nothing has changed.
+ * Synchronous if it is cached and nothing has changed.
  *
  * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
  * the same error (ruling 4).
@@ -108,7 +107,7 @@ function cachedKeyOf({ mode }: Service, row: ApiKeyRow | null, isSecretCorrect: 
   }
 }
 
-/** Restricts a token to the scopes and lifetime of its API key. */
+/** A token has at most the scopes and lifetime of its API key. */
 async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow | null): Promise<CachedKey | null> {
   const claims = await verifyClientToken(
     service.secrets,
@@ -134,7 +133,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Records the use of a key at `usedAt` (milliseconds since 1970), unless a use within one minute of it is recorded. */
+/** Unless a use within one minute of `usedAt` is recorded. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -143,22 +142,19 @@ export const recordKeyUse = defineInternalOperation(
   },
 )
 
-/** Valid credentials, cached until a key or a sandbox clock changes. */
+/** Cached until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
-  /** Cached keys by the hash of the whole credential. */
+  /** By the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * Cached keys by the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8
-   * seeds its string hashes per process.
+   * By the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8 seeds its
+   * string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
-/**
- * Returns the current cache; `null` if the engine has no table versions, because another process may have revoked a
- * key.
- */
+/** `null` if the engine has no table versions, because another process may have revoked a key. */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
@@ -176,7 +172,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The latest valid key, used for the lookup of rejected callers. */
+/** Used for the lookups of rejected callers. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {

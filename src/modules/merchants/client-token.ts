@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** Signs a JWT (RFC 7519) whose `kid` is the id of the API key. */
+/** A JWT (RFC 7519) whose `kid` is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -38,12 +38,12 @@ export function signClientToken(
     .sign(signingSecret(secrets, key))
 }
 
-/** Whether a credential is a token; API keys contain no dots. */
+/** API keys contain no dots. */
 export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** Returns the id of the API key in an unverified token; `null` if it has none. */
+/** The id is unverified; `null` if there is none. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -53,11 +53,11 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Caches verified signatures, because verifying one costs more than the rest of a small request. */
+/** Verifying a signature costs more than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
- * Verifies a token's signature and returns its claims. The caller checks the expiry.
+ * The caller checks the expiry.
  *
  * @returns `null` for a malformed or modified token, another key, or another algorithm
  */
@@ -82,8 +82,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Rejects other encodings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
- * Header and payload are signed as encoded text, so they need no check.
+ * Decoders also accept padding, other alphabets and stray trailing bits. Header and payload are signed as encoded text,
+ * so they need no check.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -99,8 +99,8 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * Derives the signing secret from the stored hash of the API key, so that tokens need no table and end with the key;
- * and from SECRETS_KEY, if set, so that the key's holder can't forge tokens.
+ * From the stored hash of the API key, so that tokens need no table and end with the key; and from SECRETS_KEY, if set,
+ * so that the key's holder can't forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

@@ -11,7 +11,7 @@ import { insertMerchant } from './repository.ts'
 export const CreateMerchantInput = z.object({ name: text() })
 
 /**
- * Registers a merchant with its first API key. The key is returned only here.
+ * The first API key is returned only here.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -10,11 +10,11 @@ const ListMerchantsInput = z.object({ name: optionalText(), after: optional(uuid
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** `next` is the `after` of the next slice, `null` in the last slice. */
+/** `next` is the `after` of the next slice; `null` in the last one. */
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Lists merchants, oldest first. `name` selects merchants whose name contains it.
+ * Oldest first. `name` selects merchants whose name contains it.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -34,7 +34,7 @@ export async function listMerchants(
 /** A query over this many merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** Yields ids in batches, and yields to the event loop between them. */
+/** Yields to the event loop between batches. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

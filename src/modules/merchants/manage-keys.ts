@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** A merchant may have two live keys without scopes, so that keys can be rotated. */
+/** Two, so that keys can be rotated. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -21,7 +21,7 @@ const maxNetworks = 50
 
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
-/** Scopes, expiry and networks of a key; unrestricted by default. */
+/** Unrestricted by default. */
 export const CreateKeyInput = z.object({
   scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * Creates another API key. The key is returned only here.
+ * The key is returned only here.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Creates a key without scopes, keeps the latest such key so that callers can migrate, and revokes older ones.
+ * Keeps the latest key without scopes, so that callers can migrate, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -80,7 +80,7 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key immediately.
+ * Takes effect immediately.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if there is no such live key
  */
@@ -93,7 +93,7 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
 }
 
 /**
- * Lists the merchant's keys, oldest first.
+ * Oldest first.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -125,7 +125,7 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Inserts a key and returns its text, which is not stored. */
+/** Returns the key's text, which is not stored. */
 export async function addKey(
   tx: Tx,
   { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,

@@ -16,11 +16,7 @@ export async function findMerchant(db: Reader, merchantId: string): Promise<Merc
   return merchant
 }
 
-/**
- * Locks the merchant for an operation that changes it or its keys.
- *
- * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id
- */
+/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id */
 export async function lockMerchant(tx: Tx, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
   const merchant = id && (await lockMerchantById(tx, { id }))
@@ -32,7 +28,7 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** Creates a context for background work, with the merchant's clock. */
+/** For background work, with the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
   // Clocks move only in the sandbox.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)

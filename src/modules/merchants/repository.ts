@@ -45,7 +45,7 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** Returns the keys of any merchant that are not revoked. Their callers are already authenticated. */
+/** Of any merchant. The callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
@@ -63,7 +63,7 @@ export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   ),
 )
 
-/** Returns `null` if the clock was never moved. */
+/** `null` if the clock was never moved. */
 export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
   selectFrom('merchantClocks').select('aheadMs').where('id', '=', p.id),
 )
@@ -78,7 +78,7 @@ export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Searches all merchants, because operators identify keys by id alone. */
+/** Operators identify keys by id alone. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')
@@ -91,7 +91,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** Skips a use if one between `before` and `after` is recorded. A later use was recorded by a clock that was ahead. */
+/** A use later than `after` was recorded by a clock that was ahead. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })

@@ -18,8 +18,7 @@ export const SetExtendedPublicKeysInput = z.object({
 })
 
 /**
- * Sets the account-level public keys from which the merchant's deposit addresses are derived. An absent key keeps its
- * value.
+ * An absent key keeps its value.
  *
  * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
@@ -46,15 +45,15 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** Keeps the stored text of an equivalent key, because addresses are numbered per text. */
+/** Addresses are numbered per text, so an equivalent key keeps the stored text. */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
   return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
 }
 
 /**
- * Rejects a key of another merchant, because both would get the same addresses. Compares only the parts from which
- * addresses derive, because exports of the same key differ in their metadata.
+ * Two merchants with one key would get the same addresses. Compares only the parts from which addresses derive, because
+ * exports of the same key differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,

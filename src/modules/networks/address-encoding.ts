@@ -5,7 +5,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, createBase58check } from '@scure/base'
 
 /**
- * Encodes a secp256k1 public key as an EIP-55 address, which is the same on every EVM network.
+ * Encodes an EIP-55 address, which is the same on every EVM network.
  *
  * @param publicKey SEC1 bytes, compressed (33) or not (65)
  */
@@ -13,15 +13,12 @@ export function encodeEvmAddress(publicKey: Uint8Array): string {
   return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
 }
 
-/** Returns an EVM address with its EIP-55 checksum, whatever its case; null for any other text. */
+/** Returns null for a text that is not an EVM address. */
 export function checksumEvmAddress(text: string): string | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
 }
 
-/**
- * Returns what is wrong with an EVM address, or null. An address without mixed case has no checksum (EIP-55), so only
- * its format is checked.
- */
+/** An address without mixed case has no checksum (EIP-55), so only its format is checked. */
 export function evmAddressError(address: string): string | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
 
@@ -31,7 +28,7 @@ export function evmAddressError(address: string): string | null {
   return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
 }
 
-/** Returns the 20 bytes of an account on Tron or an EVM network: the end of the Keccak-256 hash of the key's point. */
+/** The end of the Keccak-256 hash of the key's point. */
 function accountBytes(publicKey: Uint8Array): Uint8Array {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
   return keccak_256(point).subarray(-20)
@@ -46,7 +43,7 @@ function withChecksum(digits: string): string {
 }
 
 /**
- * Encodes a secp256k1 public key as a Tron address: version byte and account in base58check.
+ * Encodes version byte and account in base58check.
  *
  * @param publicKey SEC1 bytes, compressed (33) or not (65)
  */
@@ -54,10 +51,9 @@ export function encodeTronAddress(publicKey: Uint8Array): string {
   return base58Check.encode(concatBytes(Uint8Array.of(versionByte), accountBytes(publicKey)))
 }
 
-/** Returns what is wrong with a Tron address, or null. */
 export function tronAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Tron address is written in base58: digits and letters without 0, O, I and l.'
-  // Checks the length first, because decoding takes quadratic time.
+  // The length comes first, because decoding takes quadratic time.
   if (address.length !== 34) return 'A Tron address has 34 characters.'
 
   const bytes = base58.decode(address)
@@ -73,19 +69,16 @@ export function encodeSolanaAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * Returns what is wrong with a Solana address, or null.
- *
  * Accepts bytes off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do receive tokens.
  * The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
  */
 export function solanaAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'
-  // Checks the length first, because decoding takes quadratic time.
   if (address.length > 44 || base58.decode(address).length !== 32) return 'A Solana address encodes exactly 32 bytes.'
   return null
 }
 
-/** The encoding of Tron addresses and BIP-32 extended keys: base58 with four bytes of double SHA-256 as checksum. */
+/** Base58 with four bytes of double SHA-256 as checksum. */
 export const base58Check = createBase58check(sha256)
 
 export function isBase58(text: string): boolean {

@@ -6,8 +6,8 @@ import { base58Check, encodeEvmAddress, encodeTronAddress, isBase58 } from './ad
 import type { AddressFamily } from './network.ts'
 
 /**
- * Derives the receiving address `index` of an account's extended public key: child `0/index`, BIP-44's external chain.
- * Does not support Solana, whose keys derive from private keys only (SLIP-0010).
+ * Derives child `0/index`, BIP-44's external chain. Does not support Solana, whose keys derive from private keys only
+ * (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
@@ -31,7 +31,7 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 }
 
 /**
- * Returns the parts of an extended public key that determine its addresses: public key and chain code (BIP-32).
+ * The parts that determine the key's addresses (BIP-32).
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -42,7 +42,7 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 }
 
 /**
- * Parses an account-level extended public key, as a wallet exports it for `m/44'/<coin>'/<account>'`.
+ * Parses an account-level key, as a wallet exports it for `m/44'/<coin>'/<account>'`.
  *
  * Rejects other levels (depth other than 3, or not hardened), because the merchant's wallet would never scan the
  * addresses below them, and money sent there would seem lost.

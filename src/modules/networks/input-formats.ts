@@ -4,8 +4,7 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns an error if an address does not have the format of `network`, or null (ruling 23). The error is a text that
- * follows the field's name.
+ * Returns the error as a text that follows the field's name, or null (ruling 23).
  *
  * Accepts the contract's samples, although some of their EVM addresses have non-hexadecimal letters, and one lacks a
  * digit. Does not verify checksums.
@@ -28,7 +27,7 @@ export function transactionHashFormat(network: Network): string {
   return transactionHashFormats[addressFamily(network)].description
 }
 
-/** Normalizes a transaction hash, so that all its spellings are equal; `null` if it is malformed. */
+/** Returns `null` for a malformed hash; all spellings of one hash become equal. */
 export function parseTransactionHash(network: Network, text: string): string | null {
   return transactionHashFormats[addressFamily(network)].parse(text)
 }

@@ -1,5 +1,5 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
-/** The networks, spelled as in the contract (ruling 25). */
+/** Spelled as in the contract (ruling 25). */
 export const networks = defineEnum({
   erc20: 'Ethereum (ERC-20 tokens).',
   polygon: 'Polygon. Its addresses are those of Ethereum.',
@@ -32,8 +32,7 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
 }
 
 /**
- * Confirmations after which a transaction is considered final. The block that contains it counts as the first.
- *
+ * A transaction is then considered final. The block that contains it counts as the first.
  * - Ethereum: a block is finalized two epochs of 32 slots after its own (Gasper, ethereum.org).
  * - Polygon: the depth in use before milestones (PIP-11, "current finality time breakdown: 256 blocks"); the deepest
  *   known reorganization, of February 2023, was 157 blocks.
@@ -62,7 +61,7 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The documented spellings: as in requests, as in asset codes, and in capitals. Any other case is accepted too. */
+/** As in requests, as in asset codes, and in capitals. Any other case is accepted too. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),

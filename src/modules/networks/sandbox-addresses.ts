@@ -8,9 +8,8 @@ import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.
 import type { AddressFamily } from './network.ts'
 
 /**
- * The sandbox's extended public keys: `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools
- * ("test" eleven times, then "junk"). Their private keys are public, so anyone can spend money sent to their addresses:
- * live mode must reject these keys.
+ * `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools ("test" eleven times, then "junk").
+ * Their private keys are public, so anyone can spend money sent to their addresses: live mode must reject these keys.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
@@ -18,8 +17,8 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
- * Derives the sandbox address `index` of one merchant. On EVM networks and Tron it is below the otherwise unused chain
- * `1` of the sandbox's key, and then below two 31-bit parts of a hash of the merchant's id.
+ * On EVM networks and Tron it is below the otherwise unused chain `1` of the sandbox's key, and then below two 31-bit
+ * parts of a hash of the merchant's id.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
@@ -33,7 +32,7 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * Derives the sandbox's Solana address `index`, which is on the curve and unique to the index.
+ * The address is on the curve and unique to the index.
  *
  * ed25519 keys derive from private keys only (SLIP-0010), so live mode takes Solana addresses from an imported pool.
  * The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of

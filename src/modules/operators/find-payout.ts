@@ -11,8 +11,8 @@ import type { Payout } from '../payouts/payout.ts'
 import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
 
 /**
- * Finds payouts by id, transaction id (which customers see), reference id (which banks see) or idempotency key. Several
- * payouts rarely match.
+ * By id, transaction id (which customers see), reference id (which banks see) or idempotency key. Several payouts
+ * rarely match.
  */
 export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
   const trimmedName = name.trim()
@@ -32,11 +32,7 @@ export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): 
   return [...new Map(matches.flatMap((payout) => (payout ? [[payout.id, payout] as const] : []))).values()]
 }
 
-/**
- * Finds a payout as `searchPayouts` does, and creates a context for its merchant.
- *
- * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the candidates if several payouts match
- */
+/** @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the candidates if several payouts match */
 export async function findPayoutAcrossMerchants(
   service: Service,
   name: string,

@@ -10,7 +10,6 @@ type MerchantListRow = { readonly id: string; readonly merchantId: string; reado
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
 
-/** A list that each merchant has, with a filter. */
 type FilteredMerchantList<Item, Input> = {
   readonly list: SliceableList<Context, Input & MerchantSliceArgs & CreatedBeforeFilter, Item>
   readonly filter: Input & CreatedBeforeFilter
@@ -24,7 +23,7 @@ export type CrossMerchantPage<Item> = {
 }
 
 /**
- * Merges the lists of all merchants, newest first, for operators. Runs at least one query per merchant.
+ * Newest first. Runs at least one query per merchant.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -53,7 +52,7 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** A position in the merged list. The id orders rows with the same time. */
+/** The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
@@ -88,7 +87,7 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** Yields the rows after a position. Sorts rows of the same time by id, because a list need not do so. */
+/** By id within the same time, because a list need not do so. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -105,7 +104,7 @@ async function* rowsAfter<Item extends MerchantListRow>(
   yield* sameTime.toSorted(compareRows)
 }
 
-/** Compares rows to sort them newest first, with `null` last. */
+/** Sorts newest first, with `null` last. */
 function compareRows(a: RowPosition | null, b: RowPosition | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1
@@ -123,7 +122,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns an exclusive upper bound that includes the rows with the position's time. */
+/** An exclusive upper bound that includes the rows with the position's time. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -15,11 +15,11 @@ const ListOperatorActionsInput = z.object({
   limit: limit(pageSize),
 })
 
-/** `next` is the value of `before` for the next page, `null` on the last page. */
+/** `next` is the value of `before` for the next page; `null` on the last. */
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
- * Lists operator actions, newest first.
+ * Newest first.
  *
  * @param input `subject` selects the actions on one object, by its id
  * @throws DomainError INVALID_INPUT
@@ -37,7 +37,7 @@ export async function listOperatorActions(
   return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Returns `null` if the form was never submitted, or was rejected. */
+/** `null` if the form was never submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

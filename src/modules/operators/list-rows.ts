@@ -3,7 +3,7 @@ import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 
-// Rows of lists for operators: on the command line, and in the files of the console.
+// For the command line, and the files of the console.
 
 export function customerRow(customer: Customer) {
   const { id, status, customerType, email, phone, createdAt } = customer
@@ -32,7 +32,7 @@ export function customerName({ businessName, firstName, lastName }: Customer): s
   return businessName ?? [firstName, lastName].filter(Boolean).join(' ')
 }
 
-/** Converts a date to its first moment in UTC. Returns any other text unchanged. */
+/** In UTC. Any text but a date is unchanged. */
 export function startOfDay(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }

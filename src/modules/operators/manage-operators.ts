@@ -25,11 +25,11 @@ const linkLifetimeMs = 3_600_000
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** A token that signs an operator in once. Only its hash is stored. */
+/** Signs an operator in once. Only the token's hash is stored. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
 /**
- * Creates an operator, who signs in with the link that is returned only here.
+ * The link is returned only here.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -60,7 +60,7 @@ function newLink({ wallClock }: Service, name: string) {
 }
 
 /**
- * Creates another link for an operator, and invalidates the previous one.
+ * Invalidates the previous link.
  *
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -74,7 +74,7 @@ export async function createOperatorLink(service: Service, input: { readonly nam
   })
 }
 
-/** Changes the role of an operator, and ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/** Ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
 export async function setOperatorRole(
   { db }: Service,
   input: { readonly name: string; readonly role: string },
@@ -87,7 +87,7 @@ export async function setOperatorRole(
   })
 }
 
-/** Deletes an operator, and ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/** Ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
 export async function removeOperator({ db }: Service, input: { readonly name: string }): Promise<{ removed: string }> {
   const { name } = parseInput(OperatorInput, input)
   return db.write(async (tx) => {

@@ -5,7 +5,7 @@ import { rejectField, text } from '../../core/input.ts'
 export const operatorRoles = ['look', 'act'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
-/** A person who may sign in to the console. `id` is `null` for one of CONSOLE_USERS; a change increases `revision`. */
+/** `id` is `null` for one of CONSOLE_USERS; a change increases `revision`. */
 export type Operator = {
   readonly id: string | null
   readonly name: string
@@ -13,7 +13,6 @@ export type Operator = {
   readonly revision: number
 }
 
-/** An operator of CONSOLE_USERS. */
 export type ConfiguredOperator = Pick<Operator, 'name' | 'role'> & { readonly passwordHash: string }
 
 /** NIST's minimum for a password that is the only factor (SP 800-63B-4, 3.1.1.2). */
@@ -22,7 +21,7 @@ const maxPasswordLength = 256
 
 const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
 
-/** Normalizes the name of an operator to lower case; `null` if it is invalid. */
+/** In lower case; `null` if the name is invalid. */
 export function parseOperatorName(typed: string): string | null {
   const name = typed.trim().toLowerCase()
   return /^[a-z0-9][a-z0-9._@+-]{0,63}$/.test(name) ? name : null
@@ -33,7 +32,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** Counts code points. Any character is allowed. */
+/** Any character is allowed; code points count. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

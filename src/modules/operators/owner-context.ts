@@ -11,7 +11,7 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * Creates a context for the merchant that has the deposit with this reference, with the merchant's clock.
+ * With the merchant's clock.
  *
  * @param merchant the merchant's id, required if several merchants have such a deposit
  * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if there are several
@@ -42,11 +42,7 @@ const ownerFinders = {
   webhook: { noun: 'Webhook endpoint', find: merchantOfWebhookEndpoint },
 } as const
 
-/**
- * Creates a context for the merchant that owns an object.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export async function createOwnerContext(
   service: Service,
   type: keyof typeof ownerFinders,

@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown if the same form was submitted before. */
+/** The same form was submitted before. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -15,8 +15,7 @@ export class AlreadyDoneError extends DomainError {
 }
 
 /**
- * Runs an operator's action and records it in the audit log, in the same transaction. Neither is stored without the
- * other, and a rejected operation leaves no record.
+ * Runs and records in one transaction. Neither is stored without the other, and a rejected operation leaves no record.
  *
  * @param action `formId` makes the action of a console form idempotent; `null` for a command. `subject` is the id of
  *   the object, or a function that returns it from the result of the transaction
@@ -54,7 +53,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** Returns a service for read-only actions. A write throws, because it is a bug. */
+/** A write throws, because it is a bug. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)
@@ -62,16 +61,16 @@ export function readOnlyService(service: Service, name: string): Service {
   return { ...service, db: { ...service.db, write } }
 }
 
-/** Validates an operator's reason. @throws DomainError INVALID_INPUT */
+/** @throws DomainError INVALID_INPUT */
 export function parseReason(reason: string): string {
   return parseInput(z.object({ reason: freeText() }), { reason }).reason
 }
 
 /**
- * An entry of the operator log: `action` is the name of the command, `subject` the id of the object, and `details` has
- * the other arguments, never a secret.
+ * `action` is the name of the command, `subject` the id of the object, and `details` has the other arguments, never a
+ * secret.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** The author of an action: the name of an operator or of the machine's user, and the session. */
+/** `operator` is the name of an operator or of the machine's user. */
 export type Actor = Pick<OperatorAction, 'operator' | 'session'>

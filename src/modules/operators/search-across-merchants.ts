@@ -8,11 +8,10 @@ import type { SearchHit, SearchHits } from '../search/search.ts'
 import { SearchInput, search } from '../search/search.ts'
 import { customerName } from './list-rows.ts'
 
-/** Merchants that are searched concurrently. */
 const concurrentMerchants = 20
 
 /**
- * Searches all merchants, or one, for operators. Exact matches of every merchant come before names.
+ * Exact matches of every merchant come before names.
  *
  * @param merchant the merchant's id
  * @throws DomainError INVALID_INPUT, or RESOURCE_NOT_FOUND for an unknown merchant
@@ -40,7 +39,7 @@ export async function searchAcrossMerchants(
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 
-/** A hit as a row for operators. `id` is that of the object's page: of the wallet for a deposit. */
+/** `id` is that of the object's page: of the wallet for a deposit. */
 export function searchRow(hit: SearchHit) {
   const { type, isExact, row } = hit
   const { merchantId, createdAt } = row

@@ -20,7 +20,6 @@ import {
 /** The name of a sign-in in the operator log. */
 export const signInAction = 'console sign-in'
 
-/** When and from where an operator has signed in. */
 export type PastSignIn = { readonly at: string; readonly address: string }
 
 export type SignIn = { readonly operator: Operator; readonly previous: PastSignIn | null }
@@ -28,11 +27,11 @@ export type SignIn = { readonly operator: Operator; readonly previous: PastSignI
 /** `rejected` is the name if there is such an operator. Other text may be a password in the wrong field. */
 export type RejectedSignIn = { readonly rejected: string | null }
 
-/** Where a sign-in comes from, and the session that it begins. */
+/** The session is the one that the sign-in begins. */
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * Signs an operator in with name and password. CONSOLE_USERS have precedence over stored operators.
+ * CONSOLE_USERS have precedence over stored operators.
  *
  * A wrong password takes as long as an unknown name.
  *
@@ -53,7 +52,7 @@ export async function signInByPassword(
   return { operator: withoutSecrets(operator), previous }
 }
 
-/** Records a sign-in, and returns the previous one. */
+/** Returns the previous sign-in. */
 function recordSignIn(
   service: Service,
   name: string,
@@ -82,7 +81,7 @@ function withoutSecrets({ id, name, role, revision }: Operator): Operator {
   return { id, name, role, revision }
 }
 
-/** Finds the operator of a link that is not used and has not expired. */
+/** If the link is not used and has not expired. */
 export async function findOperatorByLink({ db, wallClock }: Service, token: string): Promise<Operator | null> {
   const operator = await operatorByLink(db, { linkHash: hashSecret(token) })
   if (operator?.linkExpiresAt == null || Date.parse(operator.linkExpiresAt) <= wallClock()) return null
@@ -90,7 +89,7 @@ export async function findOperatorByLink({ db, wallClock }: Service, token: stri
 }
 
 /**
- * Signs an operator in with a link, which is used up. A new password ends all other sessions of the operator.
+ * Uses the link up. A new password ends all other sessions of the operator.
  *
  * @param password the password to set, or an empty string to keep the present one
  * @returns `null` if the link is wrong, used or expired
@@ -118,7 +117,6 @@ export async function signInByLink(
   }
 }
 
-/** Thrown if the link was used meanwhile. */
 class LinkUsedError extends DomainError {
   constructor() {
     super('RESOURCE_NOT_FOUND', 'Link not found.')
@@ -129,7 +127,7 @@ function parsePassword(password: string): string {
   return parseInput(z.object({ password: newPassword() }), { password }).password
 }
 
-/** Whether an operator still exists with the role and the password of this revision. */
+/** With the role and the password of this revision. */
 export async function isCurrentOperator({ db }: Service, { id, revision }: Operator): Promise<boolean> {
   return id === null || (await operatorById(db, { id }))?.revision === revision
 }

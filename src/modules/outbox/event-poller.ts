@@ -15,7 +15,6 @@ const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
 
 type MerchantListeners = {
-  /** The latest sequence as of the last poll. */
   latest: number
   readonly loaded: Promise<void>
   readonly listeners: Set<() => void>
@@ -26,7 +25,6 @@ type EventPoller = {
   stop: () => void
   isPolling: boolean
   isPollRequested: boolean
-  /** The error of the last poll, if it failed. */
   failure: { readonly error: unknown } | null
 }
 
@@ -47,10 +45,7 @@ function eventPollerOf({ watch }: Database): EventPoller {
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
-/**
- * Calls `listener` whenever a merchant has a new event. All subscribers of a process share one poll, which runs after
- * commits.
- */
+/** All subscribers of a process share one poll, which runs after commits. */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   listener: () => void,
@@ -123,8 +118,7 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after`,
- * streams only new events.
+ * In batches: all after `after`, then new ones as they are committed. Without `after`, streams only new events.
  *
  * @param signal ends the stream, even before it is read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

@@ -7,7 +7,7 @@ export type { EventType }
 
 export type Event = RowOf<'events'>
 
-/** What the events of imported objects also store: the opening balance of a wallet, in units of 10⁻⁸. */
+/** The opening balance of a wallet is in units of 10⁻⁸. */
 export type ImportedEventData = { readonly imported: true; readonly balance?: string }
 
 export const eventTypes = defineEnum({
@@ -66,10 +66,7 @@ const sequenceDigits = 10
 /** Sequences are stored in four bytes. */
 export const maxEventSequence = 2 ** 31 - 1
 
-/**
- * Computes the id of an event, which is not stored: `evt_` and a UUIDv7 of its time, the end of the merchant's id, and
- * its sequence.
- */
+/** Not stored: `evt_` and a UUIDv7 of its time, the end of the merchant's id, and its sequence. */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
   // The random bits of the merchant's UUIDv7.
@@ -79,10 +76,7 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
   return `evt_${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${merchantBits.slice(0, 3)}-${variant}${merchantBits.slice(4, 7)}-${merchantBits.slice(7, 9)}${end}`
 }
 
-/**
- * Returns the sequence in an event id; `null` for a malformed id. The caller must compare the whole id with that of the
- * found event.
- */
+/** `null` for a malformed id. The caller must compare the whole id with that of the found event. */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []
@@ -90,7 +84,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** Returns event types in their declared order without duplicates; an empty list means all. */
+/** In their declared order without duplicates; an empty list means all. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

@@ -8,10 +8,10 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
-/** How many sequences a query scans for one customer's events. */
+/** Per query, for one customer's events. */
 const customerScanLimit = 500
 
-/** How many sequences a query scans for events of some types. */
+/** Per query, for events of some types. */
 const typeScanLimit = 10_000
 
 /** `latest` is a known lower bound of the latest sequence. */
@@ -21,8 +21,8 @@ type EventSliceRequest = { readonly after: number; readonly limit: number; reado
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * Reads the next events that the caller may see. With customer scope, it scans only the next `customerScanLimit`
- * sequences, because the customer's next event may be a million sequences away.
+ * With customer scope, it scans only the next `customerScanLimit` sequences, because the customer's next event may be a
+ * million sequences away.
  */
 export async function readEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -42,8 +42,8 @@ export async function readEvents(
 }
 
 /**
- * Reads the merchant's next events of some types. Filtering in the database is ten times as fast as reading all rows.
- * The scan is bounded, because the next match may be a million sequences away.
+ * Filtering in the database is ten times as fast as reading all rows. The scan is bounded, because the next match may
+ * be a million sequences away.
  */
 export async function readEventsOfTypes(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -58,14 +58,14 @@ export async function readEventsOfTypes(
 
 type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
-/** Returns 0 if there is no event. */
+/** 0 if there is no event. */
 export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }
 
 /**
- * Rejects a cursor beyond the latest event. Such a cursor comes from another database, or from before a restore from a
- * backup. With it, a reader would skip all events up to the cursor.
+ * A cursor beyond the latest event comes from another database, or from before a restore from a backup. With it, a
+ * reader would skip all events up to the cursor.
  *
  * @param latest a known lower bound, which can save the query
  * @returns `after`

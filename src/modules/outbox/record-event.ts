@@ -4,33 +4,32 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * An event to record. `version` is the number of the event, for an object with a fixed set of events. `data` is the row
- * of an object that can change at any time. `at` is the time in the object's own row.
+ * `version` is the number of the event, for an object with a fixed set of events. `data` is the row of an object that
+ * can change at any time. `at` is the time in the object's own row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** A transaction's events of one merchant, as a linked list from the latest. */
+/** A linked list from the latest. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** The prefix of deferred values that hold events. The merchant's id follows. */
+/** The merchant's id follows. */
 const deferredEventsPrefix = 'events '
 
-/** Returns the event of a deferred write, for metrics; `null` for any other deferred write. */
+/** For metrics; `null` for a write of anything else. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
- * Records an event in the outbox of the transaction, so that the event and its change commit together. Events are
- * inserted just before COMMIT, so their sequence is gapless and in commit order, and the row of the merchant's sequence
- * is locked last and briefly.
+ * The outbox pattern: the event and its change commit together. Events are inserted just before COMMIT, so their
+ * sequence is gapless and in commit order, and the row of the merchant's sequence is locked last and briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

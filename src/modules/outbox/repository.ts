@@ -15,7 +15,7 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** Reserves the next sequence numbers of a merchant's events. `latest` is their count. */
+/** `latest` is their count. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values({ ...pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']), latestId: null, isSorted: 1 })
@@ -28,7 +28,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** Inserts an event whose sequence is `back` less than the latest. */
+/** The sequence is `back` less than the latest. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -38,7 +38,7 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** Inserts an event of an object that can change at any time, with the object's row and the next version. */
+/** With the object's row and the next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -59,7 +59,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** Inserts an event with a given sequence, for bulk work. */
+/** For bulk work. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
@@ -99,7 +99,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** Is not restricted to the caller's merchant or customer, because all subscribers share the poll. */
+/** Of any merchant and customer, because all subscribers share the poll. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

@@ -58,8 +58,8 @@ export const CreateWalletPayoutMethodInput = z.object({
 })
 
 /**
- * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28). A failed
- * check is stored, but does not reject the account (ruling 23).
+ * Contract 4.4. The same account may be registered twice (ruling 28). A failed check is stored, but does not reject the
+ * account (ruling 23).
  *
  * @param input `currency` a supported fiat code; without `customerId` the merchant owns the method
  */
@@ -91,9 +91,8 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). The
- * address must have the format of its network. The result of its checksum is stored; an address with a wrong checksum
- * is accepted (ruling 23).
+ * Contract 4.6. The same address may be registered twice (ruling 28). The address must have the format of its network;
+ * a wrong checksum is stored as a result, and accepted (ruling 23).
  *
  * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the merchant owns
  *   the method
@@ -113,7 +112,7 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // If the currency is invalid, the network is validated with another stablecoin's networks, to report both errors.
+      // With an invalid currency, another stablecoin's networks validate the network, to report both errors.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,
@@ -131,7 +130,7 @@ export const createWalletPayoutMethod = defineOperation(
   },
 )
 
-/** Rejects an address that does not have the format of its network (ruling 23). */
+/** Ruling 23. */
 function addressErrors({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldError[] {
   const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
   const knownNetwork = networks.find((each) => each === network)

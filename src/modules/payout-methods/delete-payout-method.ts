@@ -17,8 +17,7 @@ const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerI
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
- * Permanently deletes a payout method of either type (contract 4.7), even of a closed customer (ruling 35). Payouts
- * keep its details.
+ * Of any type (contract 4.7), even of a closed customer (ruling 35). Payouts keep its details.
  *
  * @returns the deleted method
  */

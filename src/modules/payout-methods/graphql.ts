@@ -73,7 +73,7 @@ const bankDetails = {
   bankCode: bankDescriptions.bankCode,
 }
 
-/** The codes that only some countries' accounts have. */
+/** Only some countries' accounts have them. */
 const optionalCodes = {
   sortCode: bankDescriptions.sortCode,
   swiftCode: bankDescriptions.swiftCode,
@@ -120,7 +120,7 @@ const nodeTypes = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
 const nodeTypeOf = ({ type }: { readonly type: PayoutMethodType }) => nodeTypes[type]
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
-  description: 'A bank account or crypto address to pay out to.',
+  description: 'A payout method of any type.',
   types: Object.values(nodeTypes),
   from: ['type'],
   typeOf: nodeTypeOf,
@@ -214,7 +214,7 @@ const deletedId: ObjectField<PayoutMethodRow> = computedField(
 )
 
 addMutation(deletePayoutMethod, {
-  description: 'Permanently deletes a payout method of either type. Payouts keep its details.',
+  description: 'Permanently deletes a payout method of any type. Payouts keep its details.',
   inputDescription: 'The payout method to delete.',
   input: { payoutMethodId: requiredId('PayoutMethod'), customerId },
   payload: { deletedPayoutMethodId: deletedId },

@@ -1,13 +1,9 @@
 import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterByOwner, filterByText, ownerIdOf } from '../../lists/filters.ts'
-import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
-import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
-import { listedColumns, payoutMethodTypes } from './payout-method.ts'
+import type { PayoutMethod } from './payout-method.ts'
+import { assetTypeOfMethod, listedColumns, payoutMethodTypes } from './payout-method.ts'
 
-const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLECOIN: 'WALLET' }
-
-/** The payout methods of the merchant and its customers, of both types. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
   importedAs: 'payout_methods',
@@ -27,7 +23,7 @@ export const payoutMethods = defineList({
       description:
         'Only methods of this customer, or with `null` only the merchant’s own. An unknown customer has none.',
     }),
-    type: filterByEnum(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
+    type: filterByEnum(payoutMethodTypes, 'Only methods of this type.'),
     currency: filterByText('Only methods in this currency or stablecoin, such as `NGN`.', {
       description: 'Only methods in this currency or stablecoin, such as `NGN`. An unknown one matches nothing.',
     }),
@@ -35,10 +31,11 @@ export const payoutMethods = defineList({
   toConditions: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
+    const conditions = { ownerId, currency, ...omitNulls(others) }
+    if (type === null) return conditions
     // A currency implies the type, so a filter by another type matches nothing.
-    const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
-    const implied = asset && typeOfAsset[asset.assetType]
-    return implied === type ? { ownerId, currency, ...omitNulls(others) } : null
+    const asset = await assetCodeByCode(context.db, { code: currency })
+    return asset?.assetType === assetTypeOfMethod[type] ? conditions : null
   },
   customerCondition: 'ownerId',
   previousCursors: {

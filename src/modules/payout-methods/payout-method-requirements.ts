@@ -10,7 +10,7 @@ import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { PayoutMethodType } from './payout-method.ts'
-import { bankCountries, bankCountryOf } from './payout-method.ts'
+import { assetTypeOfMethod, bankCountries, bankCountryOf, payoutMethodTypes } from './payout-method.ts'
 import type { FieldText } from './payout-method-fields.ts'
 import { bankExamples, bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 
@@ -19,9 +19,9 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** The maximum length in code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
+  /** In code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
-  /** A regular expression (with the flag `u` or `v`) for the accepted values, regardless of their length. */
+  /** With the flag `u` or `v`, regardless of the length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
   /** A failed check does not reject the value (ruling 23). */
@@ -39,8 +39,7 @@ export type PayoutMethodRequirements = {
 }
 
 /**
- * Returns the form fields of a payout method: a bank account for fiat, a crypto address for a stablecoin. They derive
- * from the operations' input schemas and checks, so they cannot contradict them.
+ * The fields derive from the operations' input schemas and checks, so they cannot contradict them.
  *
  * @param input `country` of the bank; optional, because the currency implies it
  * @throws DomainError INVALID_INPUT, also if currency and country do not match
@@ -55,9 +54,19 @@ export async function getPayoutMethodRequirements(
     ...assetCodeErrors(assets, { field: 'currency', code: input.currency }),
     ...countryErrors(asset, input.country),
   ])
-  if (asset?.networks) return { currency, country: null, type: 'WALLET', fields: walletFields(asset.networks) }
-  return { currency, country: bankCountryOf(currency), type: 'BANK', fields: bankFields(currency) }
+  const [type = 'BANK'] = payoutMethodTypes.filter((each) => assetTypeOfMethod[each] === asset?.assetType)
+  return {
+    currency,
+    country: bankCountryOf(currency),
+    type,
+    fields: fieldsByType[type](currency, asset?.networks ?? []),
+  }
 }
+
+const fieldsByType: Record<
+  PayoutMethodType,
+  (currency: string, networks: readonly AssetNetwork[]) => FieldRequirement[]
+> = { BANK: bankFields, WALLET: (_, networks) => walletFields(networks) }
 
 function countryErrors(asset: AssetCode | undefined, country: unknown): FieldError[] {
   const expected = asset && bankCountryOf(asset.code)
@@ -92,7 +101,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Of these results, only fields and codes are used. */
+  /** Only fields and codes are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

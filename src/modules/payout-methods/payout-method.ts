@@ -1,5 +1,6 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
+import type { AssetType } from '../asset-codes/asset-code.ts'
 import type { Network } from '../networks/network.ts'
 
 export const payoutMethodTypes = defineEnum({
@@ -8,9 +9,11 @@ export const payoutMethodTypes = defineEnum({
 })
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
 
+export const assetTypeOfMethod: Record<PayoutMethodType, AssetType> = { BANK: 'FIAT', WALLET: 'STABLECOIN' }
+
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
-/** A registered bank account or crypto address (contract 2.2), with the results of its checks (ruling 23). */
+/** Contract 2.2, with the results of its checks (ruling 23). */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = PayoutMethodTableRow & {

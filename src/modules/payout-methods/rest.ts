@@ -47,7 +47,7 @@ const idFields = {
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
-/** Creates the original provider's messages, which begin with the kind of owner (ruling 100). */
+/** As the original provider's messages, they begin with the kind of owner (ruling 100). */
 const ownerMessage = (predicate: string) =>
   member(
     ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${predicate}`,
@@ -56,12 +56,12 @@ const ownerMessage = (predicate: string) =>
 
 export const payoutMethodEndpoints: RouteGroup = {
   name: 'Payout methods',
-  description: 'Bank accounts and crypto addresses to pay out to.',
+  description: 'Registered destinations of payouts.',
   routes: [
     listRoute('/api/payout/methods', payoutMethods, {
       name: 'listPayoutMethods',
       title: 'List payout methods',
-      description: 'Lists the payout methods of the merchant and its customers, of both types, newest first.',
+      description: 'Lists the payout methods of the merchant and its customers, of every type, newest first.',
       example: { type: 'BANK', limit: 2 },
       message: {
         of: ({ owner }) =>
@@ -134,7 +134,7 @@ export const payoutMethodEndpoints: RouteGroup = {
     remove('/api/payout/methods/:payout_method_id', deletePayoutMethod, {
       title: 'Delete a payout method',
       description:
-        'Permanently deletes a bank account or crypto address. Payouts keep its details. The body is optional for the merchant’s own.',
+        'Permanently deletes a payout method of any type. Payouts keep its details. The body is optional for the merchant’s own.',
       fields: idFields,
       example: { payoutMethodId: exampleId },
       response: { message: ownerMessage('payout method deleted successfully') },

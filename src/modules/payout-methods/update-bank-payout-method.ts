@@ -28,8 +28,7 @@ const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Changes the fields of a bank account that the request contains (contract 4.5, ruling 26). Does not find crypto
- * addresses.
+ * Contract 4.5, ruling 26. Does not find crypto addresses.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -85,8 +84,8 @@ export async function recordMethodChange(
 }
 
 /**
- * Locks the method that a request changes; `null` if there is none. `customerId` must be that of the method, or `null`
- * for the merchant's, so that a request never acts on another owner's method (ruling 27).
+ * `null` if there is none. `customerId` must be that of the method, or `null` for the merchant's, so that a request
+ * never acts on another owner's method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

@@ -30,7 +30,7 @@ const UpdateWalletPayoutMethodInput = z.object({
 const notFoundMessage = 'Wallet not found'
 
 /**
- * Changes the fields of a crypto address that the request contains (ruling 126). Does not find bank accounts.
+ * Ruling 126. Does not find bank accounts.
  *
  * Returns INVALID_INPUT, after all other errors, if currency, network and address do not fit together after the change.
  *
@@ -72,7 +72,7 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/** Checks a changed destination. An unchanged one stays valid, even on a network that is no longer offered (ruling 102). */
+/** An unchanged one stays valid, even on a network that is no longer offered (ruling 102). */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

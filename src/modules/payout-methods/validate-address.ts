@@ -12,7 +12,7 @@ export const ValidateAddressInput = z.object({ currency: text(), address: asciiW
 export type ValidAddress = { readonly valid: true }
 
 /**
- * Returns that an address has the form of one of a stablecoin's networks (ruling 127).
+ * Ruling 127.
  *
  * @param input `currency` in any case
  * @throws DomainError INVALID_INPUT, also for an address in no such form

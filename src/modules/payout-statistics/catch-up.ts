@@ -20,14 +20,13 @@ const firstPollDelayMs = 1_000
 const pollIntervalMs = 60_000
 
 export type StatisticsCatchUp = {
-  /** Counts the events of all merchants that the statistics lack and the sealer does not count. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 /**
- * Counts history that the sealer did not: what is older than the statistics, and what an interrupted rebuild left. The sealer counts
- * all later events, so in general there is nothing to do. Any number of processes may run this: a batch is counted once.
+ * Counts what is older than the statistics, and what an interrupted rebuild left. The sealer counts all later events,
+ * so in general there is nothing to do. Any number of processes may run this: a batch is counted once.
  */
 export function startStatisticsCatchUp({
   service,
@@ -86,7 +85,7 @@ type CountOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Counts the events of all merchants that the statistics lack, in batches. */
+/** Counts in batches. */
 export async function countHistory(service: Service, options: CountOptions): Promise<void> {
   const { hasSealer, signal, onProgress = () => {} } = options
   const missing = new Map<string, { readonly after: number; readonly through: number }>()
@@ -112,7 +111,7 @@ export async function countHistory(service: Service, options: CountOptions): Pro
   }
 }
 
-/** Yields the number of events of each batch. Ends early if another process counts the same merchant. */
+/** Ends early if another process counts the same merchant. */
 async function* countRange(
   service: Service,
   { merchantId, after: first, through: last }: { merchantId: string; after: number; through: number },

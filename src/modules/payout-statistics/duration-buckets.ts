@@ -1,4 +1,4 @@
-/** The bucket of statuses without a duration. */
+/** For statuses without a duration. */
 export const noDuration = 0
 
 /**
@@ -7,7 +7,7 @@ export const noDuration = 0
  */
 const upperBoundsMs: readonly number[] = Array.from({ length: 47 }, (_, i) => Math.round(1_000 * 2 ** (i / 2)))
 
-/** Returns the bucket of a time from creation to completion. Clocks of two machines may make it negative. */
+/** Clocks of two machines may make the duration negative. */
 export function bucketOfDuration(durationMs: number): number {
   let bucket = 1
   while ((upperBoundsMs[bucket - 1] ?? Number.POSITIVE_INFINITY) <= durationMs) bucket++
@@ -26,10 +26,7 @@ export function estimateQuantile(counts: ReadonlyMap<number, number>, share: num
   return null
 }
 
-/**
- * Returns the geometric middle of a bucket, which differs from any duration in it by at most 19 % (the fourth root of 2). The
- * first bucket has its upper bound, and the last its lower one.
- */
+/** The first bucket has its upper bound, and the last its lower one. */
 function middleOf(bucket: number): number {
   const [lower, upper] = [upperBoundsMs[bucket - 2], upperBoundsMs[bucket - 1]]
   if (lower === undefined || upper === undefined) return upper ?? lower ?? 0

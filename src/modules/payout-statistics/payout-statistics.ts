@@ -12,10 +12,9 @@ import { bucketOfDuration, noDuration } from './duration-buckets.ts'
  */
 export type PayoutStatistics = RowOf<'payoutStatistics'>
 
-/** What some events add to the statistics of their merchant. */
 export type StatisticsChange = Omit<PayoutStatistics, 'merchantId'>
 
-/** The amounts in 10⁻⁸ units. */
+/** Amounts are in 10⁻⁸ units. */
 export type CountedPayout = {
   readonly assetCode: string
   readonly recipientCurrency: string
@@ -24,12 +23,12 @@ export type CountedPayout = {
   readonly createdAt: string
 }
 
-/** An event that changed the status of a payout; `time` in milliseconds since 1970. */
+/** `time` in milliseconds since 1970. */
 export type StatusChange = { readonly status: PayoutStatus; readonly time: number; readonly payout: CountedPayout }
 
 const dayMs = 86_400_000
 
-/** Sums status changes; one change for each row of the statistics. */
+/** One change for each row of the statistics. */
 export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonly StatisticsChange[] {
   const sums: MutableSum[] = []
   for (const { status, time, payout } of changes) {
@@ -37,7 +36,7 @@ export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonl
     const dayNumber = Math.floor(time / dayMs)
     const isCompletion = status === 'COMPLETED'
     const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
-    // Some events have few different sums, so comparing them is cheaper than building the key of a map.
+    // Comparing few sums is cheaper than building the key of a map.
     let sum = sums.find(
       (each) =>
         each.dayNumber === dayNumber &&
@@ -71,7 +70,7 @@ type MutableSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'st
   fee: bigint
 }
 
-/** Returns the status that a payout reached by an event; `undefined` for events of anything else. */
+/** `undefined` for events of anything else. */
 export function statusReachedBy(type: unknown): PayoutStatus | undefined {
   return (statusByEventType as Readonly<Record<string, PayoutStatus>>)[String(type)]
 }

@@ -4,8 +4,8 @@ import { countHistory } from './catch-up.ts'
 import { deleteStatistics, resetCursor } from './repository.ts'
 
 /**
- * Counts the statistics of all merchants again from their events, for an operator. The service may run: it counts no event of a
- * merchant in between, and if the rebuild is interrupted, the service completes it.
+ * The service may run: it counts no event of a merchant in between, and if the rebuild is interrupted, the service
+ * completes it.
  */
 export async function rebuildStatistics(
   service: Service,
@@ -13,7 +13,7 @@ export async function rebuildStatistics(
 ): Promise<{ readonly merchants: number }> {
   const { db } = service
   let merchants = 0
-  // An installation without merchants has nothing to delete, and the operator log still gets its row.
+  // The operator log gets its row even without merchants.
   await db.write(() => undefined)
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const merchantId of merchantIds) {

@@ -4,7 +4,6 @@ import { defineInternalOperation } from '../../operations/define-operation.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
 import { addToStatistics, advanceCursor, insertCursor } from './repository.ts'
 
-/** What the events after one through another add to the statistics of their merchant. */
 export type CountedEvents = {
   readonly after: number
   readonly through: number
@@ -27,7 +26,6 @@ export async function addStatistics(
   return true
 }
 
-/** Adds events to the statistics, as `addStatistics` does. */
 export const storeStatistics = defineInternalOperation(
   'storeStatistics',
   async ({ db, merchantId }: Context, counted: CountedEvents): Promise<boolean> =>

@@ -70,7 +70,7 @@ const QuoteRecipientInput = inputType(
   { isOneOf: true },
 )
 
-/** Declares the fields of payouts and quotes. `verb` says what the wallet does, such as `pays`. */
+/** `verb` says what the wallet does, such as `pays`. */
 const payoutTermFields = (verb: string) => ({
   customerId: optionalId(
     'Customer',
@@ -95,7 +95,6 @@ const PayoutQuoteInput = inputType('PayoutQuoteInput', 'A payout to quote.', {
 
 type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 
-/** Converts the nested recipient to the flat input of the operation. */
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
   // Without this check, the operation would expect a bank account and report fields that this input does not have.
@@ -115,7 +114,7 @@ function flattenInput<Input extends { readonly recipient: RecipientInput }>({ re
   }
 }
 
-/** Maps the fields of the operation to their paths below `input`. */
+/** Paths are below `input`. */
 function inputFieldPaths({ recipient: { bankAccount } }: { readonly recipient: RecipientInput }) {
   const hasDeprecatedName = typeof bankAccount?.recipientName === 'string' && !hasValue(bankAccount.accountName)
   const inAccount = mapValues(BankAccountInput.declared, (_, name) => `recipient.bankAccount.${name}`)

@@ -28,15 +28,13 @@ import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
 /**
- * Withdraws `amount` of a stablecoin to a bank account (contract 4.8).
+ * Contract 4.8. One transaction debits the wallet with amount and fee and records the payout.
  *
- * One transaction debits the wallet with amount and fee and records the payout.
+ * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the
+ * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
- * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the rate, an
- * amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
- *
- * @param input `amount` in units of `assetCode`, before any fee that is deducted from it (ruling 110); without `customerId`
- *   the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
+ * @param input `amount` in units of `assetCode`, before any fee that is deducted from it (ruling 110); without
+ *   `customerId` the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
@@ -90,11 +88,7 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
   return payout
 }
 
-/**
- * Debits the first wallet with sufficient funds. If there is none, determines the reason.
- *
- * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
- */
+/** @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS */
 async function debitPayingWallet(
   tx: Tx,
   context: Context,
@@ -130,7 +124,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
+/** Building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,

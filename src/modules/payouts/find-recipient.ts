@@ -4,11 +4,13 @@ import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
 import { checkBankDetails } from '../payout-methods/checks/check-bank-details.ts'
-import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
+import type { BankPayoutMethod, PayoutMethodType } from '../payout-methods/payout-method.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { payoutMethodById } from '../payout-methods/repository.ts'
 import { corridorTo, recipientCurrencies } from './payout.ts'
 import type { PayoutRequest } from './payout-input.ts'
+
+const unpaidTypes: Record<Exclude<PayoutMethodType, 'BANK'>, string> = { WALLET: 'a crypto address' }
 
 export type Destination = { readonly recipientCurrency: string; readonly recipientCountry: string }
 
@@ -17,13 +19,12 @@ export type Recipient = Destination & {
   readonly bankName: string
   readonly bankCode: string
   readonly recipientName: string
-  /** The source of these fields, if the request has a `payoutMethodId`. */
+  /** `null` unless the request has a `payoutMethodId`. */
   readonly method: BankPayoutMethod | null
 }
 
 /**
- * Returns the recipient in the request, or loads the payout method that it identifies. The merchant may pay to methods
- * of any of its customers; a customer may pay only to its own methods.
+ * The merchant may pay to methods of any of its customers; a customer may pay only to its own methods.
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
@@ -43,7 +44,7 @@ async function findMethodRecipient(
   const method = row && toPayoutMethod(row)
   if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
   if (method.type !== 'BANK') {
-    const message = 'is a crypto address, but only bank accounts are paid'
+    const message = `is ${unpaidTypes[method.type]}, but only bank accounts are paid`
     throw invalidInput([{ field: 'payoutMethodId', code: 'INVALID_PARAMETER', message }])
   }
   return recipientOf(method)
@@ -60,7 +61,7 @@ function recipientOf(method: BankPayoutMethod): Recipient {
   return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
 }
 
-/** Checks the account of a payout (ruling 23). */
+/** Ruling 23. */
 export function checkPayoutAccount({
   recipientCurrency,
   accountNumber,

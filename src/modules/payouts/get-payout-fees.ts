@@ -24,7 +24,7 @@ export type PayoutFees = Pick<Quote, 'exchangeRate' | 'amountFiat' | 'fee'> & {
 }
 
 /**
- * Returns the price of a payout at present, for any payer: neither a wallet nor a balance is needed.
+ * For any payer: neither a wallet nor a balance is needed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to
  *   pay out)

@@ -30,16 +30,14 @@ export type PayoutQuote = Destination & {
   /** `null` if no fee was ever set. */
   readonly fee: Amount | null
   readonly feeDeductedFrom: FeeSource | null
-  /** The part of the amount that is converted. */
   readonly netAmount: Amount
-  /** The debit of the wallet. */
   readonly total: Amount
   readonly exchangeRate: string
-  /** A decimal string of eight places, in `recipientCurrency`. */
+  /** Has eight places, in `recipientCurrency`. */
   readonly amountFiat: string
   readonly wallet: WalletRow
   readonly balanceAfter: Amount
-  /** The source of the recipient, if the input has a `payoutMethodId`. */
+  /** `null` unless the input has a `payoutMethodId`. */
   readonly payoutMethod: BankPayoutMethod | null
   /** This and the next three are `null` if the input has no recipient. */
   readonly accountNumber: string | null
@@ -47,19 +45,19 @@ export type PayoutQuote = Destination & {
   readonly bankCode: string | null
   readonly recipientName: string | null
   readonly transferType: string
-  /** The failed checks of the recipient's account; they do not stop a payout (ruling 23). */
+  /** They do not stop a payout (ruling 23). */
   readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }
 
 /**
- * Returns the result that `createPayout` would have at present, without side effects. It ignores the idempotency key, because
- * a quote is for a new payout.
+ * What `createPayout` would do now, without side effects. Ignores the idempotency key, because a quote is for a new
+ * payout.
  *
  * @param input the fields of a payout; without the fields of the bank account, the quote is for the corridor
- * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
- *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount too
- *   small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
+ *   (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()
@@ -93,14 +91,13 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
   }
 }
 
-/** A recipient, or only the corridor. */
 type QuoteRecipient = Recipient | (Destination & typeof unnamedRecipient)
 
 const unnamedRecipient = { accountNumber: null, bankName: null, bankCode: null, recipientName: null, method: null }
 
 type CorridorQuoteRequest = Omit<z.output<typeof CorridorQuoteInput>, 'recipientCountry'> & Destination
 
-/** Parses the input of a payout, or of a quote for a corridor if it has no field of the recipient. */
+/** Without any field of the recipient, the quote is for a corridor. */
 function parseQuoteRequest(input: PayoutInput): PayoutRequest | CorridorQuoteRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
   const hasRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)

@@ -13,18 +13,12 @@ import { sequenceOfTransactionId } from './transaction-id.ts'
 
 export const GetPayoutInput = z.object({ payoutId: z.string() })
 
-/**
- * Returns a payout of the merchant or its customers.
- *
- * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
- */
+/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5) */
 export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayoutInput>): Promise<Payout> {
   return payouts.get(context, payoutId)
 }
 
-/**
- * Identifies a payout by exactly one of its id, the idempotency key of its creation, its transaction id and its reference id.
- */
+/** Exactly one is given. */
 export type PayoutLookup = {
   readonly payoutId?: string | null | undefined
   readonly payoutKey?: string | null | undefined
@@ -32,11 +26,7 @@ export type PayoutLookup = {
   readonly referenceId?: string | null | undefined
 }
 
-/**
- * Returns the payout that a lookup identifies.
- *
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
- */
+/** @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND */
 export async function getPayoutByLookup(context: Context, lookup: PayoutLookup): Promise<Payout> {
   const errors = payoutLookupErrors(lookup)
   if (errors.length > 0) throw invalidInput(errors)
@@ -79,7 +69,7 @@ async function findByAlternateId(
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
-/** Ignores the case of the transaction id, and spaces around it. */
+/** Ignores case and surrounding spaces. */
 export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },
@@ -93,7 +83,7 @@ export async function findPayoutByTransactionId(
 /** A payout's reference id is created at most this long after its id. */
 const maxReferenceDelayMs = 60_000
 
-/** Returns a range of ids that contains the payout's id. */
+/** The range contains the payout's id. */
 export function referenceIdRange(referenceId: string): ReferenceIdRange {
   return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }

@@ -7,12 +7,12 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the column order of the table, in which new columns are last. */
+/** In the column order of the table: new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
 
-/** The number of these columns when checksums were introduced. */
+/** The number of columns when checksums were introduced. */
 const initialColumnCount = immutableColumns.indexOf('payoutMethodId') + 1
 
 export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum: number } {
@@ -36,8 +36,8 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /**
- * Verifies the checksum of a payout. A payout without a checksum is compared with the fingerprint of its request; if
- * that had no bank account, the payout counts as intact.
+ * A payout without a checksum is compared with the fingerprint of its request; if that had no bank account, the payout
+ * counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -45,7 +45,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** Returns several requests, because `walletId` and `transferType` may have been absent. */
+/** Several, because `walletId` and `transferType` may have been absent. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

@@ -5,7 +5,7 @@ import { constant, member, resource } from '../../rest/shape.ts'
 import type { PayoutFees } from './get-payout-fees.ts'
 import { payoutAssetCodes, payoutDescriptions, recipientCurrencies } from './payout.ts'
 
-/** A decimal string of two to eight places, without further zeros, as in the provider's samples. */
+/** Two to eight places, without further zeros, as in the provider's samples. */
 const shortDecimal = (description: string, example: string) =>
   plainText(description, example, { pattern: String.raw`^\d+\.\d{2,8}$` })
 
@@ -15,13 +15,13 @@ function shorten(text: string): string {
 
 const shortAmount = (amount: Amount) => shorten(formatAmount(amount))
 
-/** A JSON number with the digits of the rate, which no arithmetic has touched. */
+/** No arithmetic has touched the digits. */
 const rateNumber = unquotedType<string>(
   { type: 'number', description: payoutDescriptions.exchangeRate, examples: [1600] },
   (rate) => rate,
 )
 
-/** The members of the original provider's answer, in its order; one is in camel case. */
+/** In the order of the original provider's answer; one is in camel case. */
 export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),

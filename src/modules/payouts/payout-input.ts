@@ -25,7 +25,7 @@ import {
   transferTypes,
 } from './payout.ts'
 
-/** The fields of a payout. Exactly one of `payoutMethodId` and the six fields of a bank account identifies the recipient. */
+/** Exactly one of `payoutMethodId` and the six fields of a bank account identifies the recipient. */
 export const CreatePayoutInput = z.object({
   customerId: optionalUuid(),
   walletId: optionalUuid(),
@@ -45,7 +45,7 @@ export const CreatePayoutInput = z.object({
   transferType: optional(oneOf(transferTypes)),
 })
 
-/** The input of the contract's endpoint (4.8), without wallet and payout method. */
+/** Contract 4.8: without wallet and payout method. */
 export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
   accountNumber: identifier(),
   bankName: text(),
@@ -89,7 +89,7 @@ const MethodIdInput = CreatePayoutInput.pick({ payoutMethodId: true })
 
 export type PayoutInput = z.input<typeof CreatePayoutInput>
 
-/** A parsed request: either `payoutMethodId` or the six fields of a bank account are null. */
+/** Either `payoutMethodId` or the six fields of a bank account are null. */
 export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof DetailedPayoutInput>
 
 /** @throws DomainError INVALID_INPUT, also if the input identifies two recipients */
@@ -98,19 +98,19 @@ export function parsePayout(input: PayoutInput): PayoutRequest {
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** Rejects fields of a bank account if a payout method is given, because they would be ignored. */
+/** The fields of a bank account would be ignored. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** Validates `payoutMethodId` even if a bank account is given. */
+/** Even if a bank account is given. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }
 
-/** Checks that currency and country of the recipient match (ruling 39). */
+/** Ruling 39. */
 export function corridorErrors({ recipientCurrency, recipientCountry }: PayoutInput): FieldError[] {
   const corridor = corridorTo(recipientCurrency)
   const isKnownCountry = recipientCountries.some((country) => country === recipientCountry)

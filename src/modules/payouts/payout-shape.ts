@@ -13,7 +13,7 @@ import {
   transferTypes,
 } from './payout.ts'
 
-/** The response shape of contract 2.5. */
+/** Contract 2.5. */
 export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet to a bank account.', {
   id: member((payout) => payout.id, uuid('The id of the payout.', '01980c60-1f2e-7d3c-8b4a-5a6978879605')),
   sender_wallet_id: member(

@@ -7,7 +7,7 @@ import type { Payout, PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
-/** The states of a payout that a rail carries, and of one that an operator pays. */
+/** Of a payout that a rail carries, and of one that an operator pays. */
 export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
   PROCESSING: 'The payout was created, and an operator pays it, because no rail carries it.',
   ...(Object.fromEntries(railOrderStates.map((state) => [state, enumDescription(railOrderStates, state)])) as {
@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** Limits the steps of a payout: half are its first ones, half its latest. */
+/** Half are the payout's first steps, half its latest. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>
@@ -34,7 +34,7 @@ type LoadRailOrders = (orderIds: readonly string[]) => Promise<(orderId: string)
 
 export type TimelinePayout = Pick<Payout, 'id' | 'referenceId' | 'createdAt'>
 
-/** Returns the steps of each payout by its id, oldest first. */
+/** Returns the steps by payout id, oldest first. */
 export async function findTimelines(
   context: TimelineContext,
   payouts: readonly TimelinePayout[],
@@ -68,7 +68,7 @@ function manualSteps({ createdAt }: TimelinePayout, events: readonly PayoutEvent
   return [{ state: 'PROCESSING', at: createdAt, cause: null }, ...settled]
 }
 
-/** Returns the settlements of payouts, oldest first for each payout. */
+/** Returns the events oldest first for each payout. */
 export async function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],

@@ -3,13 +3,13 @@ import type { RowOf } from '../../database/tables.ts'
 import { countryOfCurrency } from '../payout-methods/payout-method.ts'
 import { bankDescriptions } from '../payout-methods/payout-method-fields.ts'
 
-/** Stablecoins that can be paid out (ruling 37). */
+/** Ruling 37. */
 export const payoutAssetCodes = defineEnum({
   USDC: 'USDC, worth one US dollar.',
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** The destinations of payouts with their local rail, which is used for any `transferType` (rulings 39 and 41). */
+/** With their local rail, which is used for any `transferType` (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -24,12 +24,12 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
   return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
 }
 
-/** Returns the transfer type to send to the bank: the local rail of the corridor (ruling 41). */
+/** The local rail of the corridor (ruling 41). */
 export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-/** The `transfer_type` of a payout whose request has none, as in the contract's sample (ruling 41). */
+/** As in the contract's sample (ruling 41). */
 export const defaultTransferType = 'ach'
 
 export const transferTypes = defineEnum({
@@ -38,7 +38,7 @@ export const transferTypes = defineEnum({
   swift: 'An international transfer through SWIFT.',
 })
 
-/** The purposes of contract 4.8. */
+/** Contract 4.8. */
 export const paymentPurposes = defineEnum({
   CAPITAL_CONTRIBUTIONS: 'Money that an owner puts into a company.',
   CHARITABLE_CONTRIBUTIONS: 'A donation to a charity.',
@@ -80,15 +80,13 @@ export const payoutStatuses = defineEnum({
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
- * A withdrawal from a stablecoin wallet to a bank account (contract 2.5).
- *
- * `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's balance (see
- * `feeDeductedFrom`). `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string of eight
- * places.
+ * Contract 2.5. `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's
+ * balance (see `feeDeductedFrom`). `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string
+ * of eight places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
-/** Descriptions that REST and GraphQL share. */
+/** REST and GraphQL share them. */
 export const payoutDescriptions = {
   status: 'The status, initially `PROCESSING`.',
   amount: 'The requested amount.',
@@ -117,7 +115,7 @@ export const payoutDescriptions = {
   updatedAt: 'When the status last changed.',
 } as const
 
-/** The initial values of the columns that can change, except `updatedAt`. */
+/** Of the columns that can change, except `updatedAt`. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -127,15 +125,14 @@ export const initialPayoutState = {
   fiatReferenceId: null,
 } as const
 
-/** A settlement of a payout: the status, its time, its cause and the ledger transfer. */
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** Describes the destination in the original provider's words (ruling 45). */
+/** In the original provider's words (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** Returns the payout as it was created, for a request that repeats its idempotency key. */
+/** For a request that repeats its idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

@@ -16,7 +16,7 @@ import { oldestWalletWithBalance, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
-/** The price of a payout at present; `fee` and `feeDeductedFrom` are null if no fee was ever set. */
+/** `fee` and `feeDeductedFrom` are null if no fee was ever set. */
 export type Quote = FeeSums & {
   readonly exchangeRate: string
   readonly amountFiat: string
@@ -31,16 +31,14 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The running checks of payer and recipient. */
+/** The checks are still running. */
 type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
- * Finds the price of a payout and the wallet that would pay it.
- *
- * @throws DomainError, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an
- *   amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT
+ *   (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function findPayoutTerms(
   db: Reader,
@@ -54,7 +52,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * Prices a payout to a recipient that may still be loading. The caller also awaits the recipient, whose errors come first.
+ * The recipient may still be loading. The caller also awaits the recipient, whose errors come first.
  *
  * @throws the errors of `quotePayout`
  */
@@ -76,10 +74,10 @@ export function payerOf(
 }
 
 /**
- * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
+ * With the rate and the fee in force now (rulings 42 and 43).
  *
- * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee or is
- *   less than the minor unit of the recipient's currency
+ * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee
+ *   or is less than the minor unit of the recipient's currency
  */
 export async function quotePayout(
   db: Reader,
@@ -120,12 +118,12 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
 }
 
 /**
- * Finds the wallet that pays `total`: the requested one, or the owner's oldest active wallet in the asset with sufficient funds
- * (ruling 38).
+ * The requested one, or the owner's oldest active wallet in the asset with sufficient funds (ruling 38).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested wallet
- *   does not hold the asset, or if no wallet is requested and the owner has no active wallet in it; INSUFFICIENT_FUNDS
- *   if the requested wallet, or else every candidate, has too little (the error then describes the oldest)
+ * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested
+ *   wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
+ *   INSUFFICIENT_FUNDS if the requested wallet, or else every candidate, has too little (the error then describes the
+ *   oldest)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -142,7 +140,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** Returns the oldest wallet with sufficient funds, or else the oldest wallet, which the error then describes. */
+/** With sufficient funds, or else the oldest of all, which the error then describes. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

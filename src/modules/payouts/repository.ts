@@ -15,10 +15,10 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Must be called in the transaction of the payout's ledger transfer. */
+/** In the transaction of the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-/** Searches all customers' payouts. For another customer's key, the fingerprint differs. */
+/** Of all customers. For another customer's key, the fingerprint differs. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -32,7 +32,7 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** A reference id, and a range that contains the payout's id. */
+/** The range contains the payout's id. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
@@ -46,7 +46,7 @@ export const payoutByReference = queryOne((p: Params<{ merchantId: string } & Re
     .limit(1),
 )
 
-/** Returns `null` if the status is not `from`. */
+/** `null` if the status is not `from`. */
 export const updatePayoutStatus = statementOne(
   (
     p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
@@ -77,5 +77,5 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
-/** Looks up the id in each merchant, because operators do not know the merchant. */
+/** Operators do not know the merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

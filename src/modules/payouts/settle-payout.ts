@@ -25,7 +25,7 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** The status that must precede each settlement (ruling 46). */
+/** The status before each settlement (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
 /** `version` counts the payout's events. */
@@ -43,11 +43,9 @@ export const SettlePayoutInput = z.object({
 })
 
 /**
- * Settles a payout for an operator, with its ledger transfer (ruling 46).
- *
- * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet, whatever its
- * limit (ruling 53). If the payout already has the status, returns it unchanged, so that a lost response can be
- * retried.
+ * For an operator (ruling 46). `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to
+ * the wallet, whatever its limit (ruling 53). If the payout already has the status, returns it unchanged, so that a
+ * lost response can be retried.
  *
  * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
@@ -67,11 +65,7 @@ function overrideRequired({ rail, state }: RailOrder): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', `override ${message}.`, { fields })
 }
 
-/**
- * Settles a payout and its rail order within a transaction.
- *
- * @param findObjection returns an error if a payout with this open rail order must not be settled
- */
+/** @param findObjection returns an error if a payout with this open rail order must not be settled */
 export async function settleManually(
   tx: Tx,
   context: Context,
@@ -100,10 +94,9 @@ type Settlement = {
   readonly reference?: string | null
 }
 
-/** The timeline state of a manually settled payout. */
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** All settlements, by operators, banks and the sandbox, use this function. */
+/** All settlements use this: by operators, banks and the sandbox. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -129,14 +122,14 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Returns the id of the ledger transfer. */
+/** Returns the id of the transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)
   return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
 }
 
-/** Returns the transfer that clears the money in transit, or credits amount and fee to the wallet. */
+/** Clears the money in transit, or credits amount and fee to the wallet. */
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
   const { id, assetCode } = payout
   const movement = { assetCode, amount: computeFeeSums(payout).netAmount, cause: { payoutId: id } }

@@ -21,7 +21,7 @@ function externalRailError({ rail, state }: RailOrder): DomainError | null {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** Settles a payout as a bank would. Sandbox only. */
+/** Settles as a bank would. */
 export const simulatePayout = defineOperation(
   {
     name: 'simulatePayout',

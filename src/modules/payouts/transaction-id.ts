@@ -3,12 +3,11 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Returns the short reference of a merchant's payout number `sequence`: ten characters `[A-Z0-9]` (ruling 44). Older
- * payouts have twelve, so there are no collisions.
+ * Ten characters `[A-Z0-9]` (ruling 44). Older payouts have twelve, so there are no collisions.
  *
- * It is an affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per
- * merchant. A random text would need a unique index with random inserts. The two coefficients come from the merchant's
- * id, so that a reference does not reveal the number of the merchant's payouts.
+ * An affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per merchant. A
+ * random text would need a unique index with random inserts. The two coefficients come from the merchant's id, so that
+ * a reference does not reveal the number of the merchant's payouts.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
@@ -21,21 +20,20 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
-/** Deposits have the ids of the numbers above those of payouts, so that the two never have the same id. */
+/** Above the numbers of payouts, so that no deposit has the id of a payout. */
 const firstDepositNumber = 2 ** 32
 
-/** Returns the short reference of a merchant's deposit number `sequence`, unique among its payouts and deposits. */
+/** Unique among the merchant's payouts and deposits. */
 export function depositTransactionId(merchantId: string, sequence: number): string {
   return transactionId(merchantId, firstDepositNumber + sequence)
 }
 
-/** Inverts `transactionId`; `null` for a text that is not the id of any sequence number. */
+/** `null` for a text that is not the id of any sequence number. */
 export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
   const sequence = numberOfTransactionId(merchantId, text)
   return sequence !== null && isSequence(sequence) ? Number(sequence) : null
 }
 
-/** Inverts `depositTransactionId`. */
 export function depositSequenceOfTransactionId(merchantId: string, text: string): number | null {
   const number = numberOfTransactionId(merchantId, text)
   if (number === null) return null
@@ -56,7 +54,7 @@ function numberOfTransactionId(merchantId: string, text: string): bigint | null 
   return (((value - offset + count) % count) * modularInverse(multiplier)) % count
 }
 
-/** Returns the multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */
+/** Uses the extended Euclidean algorithm. */
 function modularInverse(multiplier: bigint): bigint {
   let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
   while (next !== 0n) {

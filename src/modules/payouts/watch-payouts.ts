@@ -20,8 +20,7 @@ type WatchPayoutsArgs = {
 }
 
 /**
- * Streams payouts after each change of their status. The gapless sequence of the merchant's event feed guarantees that
- * no change is missed.
+ * The gapless sequence of the merchant's event feed guarantees that no change is missed.
  *
  * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of each is final;
  *   otherwise it never ends and has all later changes, of one customer or of the merchant and all its customers
@@ -72,7 +71,7 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** If given, other payouts are skipped without being read. */
+  /** Other payouts are skipped without being read. */
   readonly ids?: ReadonlySet<string>
 }
 

@@ -11,10 +11,7 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/**
- * A rate or fee with the time from which it is in force. Rows are never changed, but a row can be cancelled until it
- * takes effect.
- */
+/** Rows are never changed, but a row can be cancelled until it takes effect. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
@@ -25,7 +22,6 @@ type EffectiveDatedRow = {
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
-/** A kind of price, with the columns of its pair and its queries. */
 type PriceKind<Row, Code extends string> = {
   readonly name: 'rates' | 'fees'
   readonly noun: 'Rate' | 'Fee'
@@ -56,7 +52,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * Computes a new row, in force from `requestedAt` or else from now. `later` has the rows that will replace it.
+     * In force from `requestedAt` or else from now. `later` has the rows that will replace it.
      *
      * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
      *   has a row
@@ -77,8 +73,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * Cancels a row before it takes effect. The row stays recorded, and another one may be set for the same time. A
-     * cancelled row is returned unchanged.
+     * The row stays recorded, and another one may be set for the same time. A cancelled row is returned unchanged.
      *
      * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
      *   taken effect
@@ -99,8 +94,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Returns a slice of all rows, sorted by pair and newest first. Reads all of them, because only operators list
-     * them.
+     * Sorted by pair and newest first. Reads all of them, because only operators list them.
      *
      * @throws DomainError INVALID_INPUT
      */

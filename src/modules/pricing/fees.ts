@@ -11,10 +11,10 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
 
-/** The fee of payouts of `assetCode` to `recipientCurrency`: `flat` plus `percent` per cent of the amount. */
+/** `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
-/** The source that a fee is deducted from (ruling 110). */
+/** Ruling 110. */
 export const feeSources = defineEnum({
   AMOUNT: 'From the amount. The wallet pays the amount, and the amount less the fee is converted.',
   BALANCE: "From the wallet's balance. The wallet pays the fee on top, and the whole amount is converted.",
@@ -74,7 +74,7 @@ export const SetFeeInput = z.object({
 })
 
 /**
- * Sets the fee of payouts of a stablecoin to a currency, from now or from `effectiveAt` on.
+ * In force from now or from `effectiveAt` on.
  *
  * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
  *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first fee
@@ -100,7 +100,7 @@ export async function setFee(
   })
 }
 
-/** Requires a fee of zero to be explicit, because an omitted option is probably a mistake. */
+/** An omitted option is probably a mistake, so a fee of zero must be explicit. */
 function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
   const message = 'is required if no percent is given; set 0 for payouts without a fee'

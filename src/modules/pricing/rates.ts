@@ -8,10 +8,10 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
-/** The price of one unit of `fromCode` in `toCode`, from `effectiveAt` until a later row replaces it. */
+/** The price of one unit of `fromCode` in `toCode`, until a later row replaces it. */
 export type Rate = RowOf<'rates'>
 
-/** A rate with the decimal places of `toCode`, to which conversions are rounded. */
+/** Conversions are rounded to the decimal places of `toCode`. */
 export type RateInForce = Rate & { readonly minorUnitPlaces: number }
 
 export const rates = effectiveDatedPrices({
@@ -40,7 +40,7 @@ export const SetRateInput = z.object({
 })
 
 /**
- * Sets the price of a stablecoin in a fiat currency, from now or from `effectiveAt` on.
+ * In force from now or from `effectiveAt` on.
  *
  * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
  *   than 20 % from the previous one
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** The message contains the flag of the only command that sets rates. */
+/** Names the flag of the only command that sets rates. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

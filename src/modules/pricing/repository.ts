@@ -3,27 +3,23 @@ import type { Params, Reader, Tx } from '../../database/query.ts'
 import { insertRow, query, selectFrom, sharedQuery, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
-/** Tables of effective-dated rows for a pair of codes. */
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** The rows in force at any time from `start` to `end`, latest first. */
+  /** Sorted latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** The pair's rows from `at` on, including cancelled ones, in order of `effectiveAt`. */
+  /** Including cancelled ones, in order of `effectiveAt`. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** All rows, newest first within each pair. */
+  /** Sorted newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** Cancels a row; returns `null` if it is already cancelled. */
+  /** `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
 /** Both times are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
-/**
- * Builds the query for the row in force at a time. The query covers the minute of `at`, so that callers within a minute
- * share its result (see `sharedQuery`).
- */
+/** The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`). */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
 ): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {
@@ -44,7 +40,7 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for the names of codes and price, so the queries are typed for `rates`. */
+/** Both tables have the same columns, except for the names of codes and price. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>
@@ -90,7 +86,6 @@ export const { rowsFrom: ratesEffectiveFrom, allRows: allRates, setCancelled: se
 
 export const insertRate = insertRow('rates')
 
-/** Includes the decimal places of `toCode`. */
 export const rateInForce = buildInForceQuery(
   sharedQuery((p: Params<{ fromCode: string; toCode: string; start: string; end: string }>) =>
     rateQueries

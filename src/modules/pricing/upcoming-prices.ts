@@ -5,7 +5,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
-/** Lists upcoming rates and fees as lines of text: one that was set by a clock that was ahead might go unnoticed. */
+/** A price that was set by a clock that was ahead might go unnoticed. */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())
   const assets = await assetCodesWithNetworks(db)

@@ -14,19 +14,18 @@ export const railOrderStates = defineEnum({
 })
 export type RailOrderState = (typeof railOrderStates)[number]
 
-/** States that a bank reports. `REJECTED` is final; `RETURNED` means that the money came back after payment. */
+/** `REJECTED` is final; `RETURNED` means that the money came back after payment. */
 export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
 export type BankReport = {
   readonly state: ReportState
-  /** The bank's reference. */
   readonly reference?: string | null
-  /** The bank's code for the reason of a rejection or return. */
+  /** For the reason of a rejection or return. */
   readonly code?: string | null
-  /** The time by the bank's clock, in ISO 8601. */
+  /** By the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** The time until the next poll, if the bank requests one. */
+  /** If the bank requests a time for the next poll. */
   readonly nextAfterMs?: number
 }
 
@@ -35,16 +34,15 @@ export type RailOrder = RowOf<'payoutTransfers'>
 
 export type RailOrderHistoryEntry = {
   readonly state: RailOrderState
-  /** In ISO 8601. */
   readonly at: string
   readonly cause: string | null
 }
 
-/** The effect of a report: the new state of the order, and the settlements of the payout, in sequence. */
+/** The settlements of the payout are in sequence. */
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** The reason why an operator must decide; `null` if none must. */
+  /** Why an operator must decide. */
   readonly cause: string | null
 }
 
@@ -60,8 +58,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Returns the effect of a bank's report. Reports can be duplicate, late or out of order, so known or outdated states
- * change nothing. A contradiction moves no money and goes to the attention queue.
+ * Reports can be duplicate, late or out of order, so known or outdated states change nothing. A contradiction moves no
+ * money and goes to the attention queue.
  *
  * @returns `null` if nothing changes
  */

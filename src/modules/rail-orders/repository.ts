@@ -53,10 +53,10 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** Returns routes from the cache of shared queries. */
+/** Uses the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Returns routes from the database. */
+/** Does not use the cache. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
@@ -77,7 +77,7 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** Returns the rails to which no orders are submitted. */
+/** Paused rails get no orders. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

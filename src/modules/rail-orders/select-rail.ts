@@ -15,8 +15,8 @@ export type RailRoutes = readonly RowOf<'railRoutes'>[]
 export const wildcard = '*'
 
 /**
- * Returns the rail of the most specific route: the asset counts most, the country least. Without a match, sandbox
- * accounts use the sandbox rail. `null` means that an operator pays.
+ * The most specific route decides: the asset counts most, the country least. Without a match, sandbox accounts use the
+ * sandbox rail. `null` means that an operator pays.
  */
 export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, payout: RoutedPayout): string | null {
   const matches = routes

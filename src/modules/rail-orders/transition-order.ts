@@ -36,14 +36,14 @@ type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Updates an order without changing its state. */
+/** Does not change the state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)
   return updated
 }
 
-/** Changes the state of an order and appends it to its history. */
+/** Appends the state to the order's history. */
 export async function transitionRailOrder(
   tx: Tx,
   context: Context,
@@ -66,7 +66,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** Appends a note to the history of an order; its state and `updatedAt` do not change. */
+/** State and `updatedAt` do not change. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

@@ -4,15 +4,15 @@ import { rowUnion } from '../../graphql/schema/node.ts'
 import { Customer } from '../customers/graphql.ts'
 import { LedgerEntry } from '../ledger/graphql.ts'
 import { BankPayoutMethod, WalletPayoutMethod } from '../payout-methods/graphql.ts'
+import type { PayoutMethodType } from '../payout-methods/payout-method.ts'
 import { Payout } from '../payouts/graphql.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import type { SearchHit } from './search.ts'
-import { search } from './search.ts'
+import { type hitTypesByName, search } from './search.ts'
 
-const typeNames = ['Payout', 'Customer', 'Wallet', 'BankPayoutMethod', 'WalletPayoutMethod', 'LedgerEntry'] as const
-type TypeName = (typeof typeNames)[number]
+type TypeName = keyof typeof hitTypesByName
 
-/** A found row with the name of its type, because rows do not contain it. */
+/** Rows do not contain the name of their type. */
 type ResultRow = SearchHit['row'] & { readonly resultType: TypeName }
 
 const typesByName = { Payout, Customer, Wallet, BankPayoutMethod, WalletPayoutMethod, LedgerEntry }
@@ -24,15 +24,21 @@ const SearchResult = rowUnion<ResultRow>('SearchResult', {
   typeOf: ({ resultType }) => typesByName[resultType],
 })
 
-function toResultRow({ type, row }: SearchHit): ResultRow {
-  const names: Record<SearchHit['type'], TypeName> = {
-    payout: 'Payout',
-    customer: 'Customer',
-    wallet: 'Wallet',
-    payoutMethod: 'type' in row && row.type === 'WALLET' ? 'WalletPayoutMethod' : 'BankPayoutMethod',
-    deposit: 'LedgerEntry',
-  }
-  return { ...row, resultType: names[type] }
+const namesOfMethodTypes: Record<PayoutMethodType, TypeName> = {
+  BANK: 'BankPayoutMethod',
+  WALLET: 'WalletPayoutMethod',
+}
+
+const namesOfOtherTypes: Record<Exclude<SearchHit['type'], 'payoutMethod'>, TypeName> = {
+  payout: 'Payout',
+  customer: 'Customer',
+  wallet: 'Wallet',
+  deposit: 'LedgerEntry',
+}
+
+function toResultRow(hit: SearchHit): ResultRow {
+  const resultType = hit.type === 'payoutMethod' ? namesOfMethodTypes[hit.row.type] : namesOfOtherTypes[hit.type]
+  return { ...hit.row, resultType }
 }
 
 const SearchPage = objectType<{ readonly items: readonly ResultRow[]; readonly hasMore: boolean }>('SearchPage', {

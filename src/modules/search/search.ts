@@ -99,14 +99,15 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-const typesOfGlobalIds: Readonly<Record<string, SearchHit['type']>> = {
+/** The types of hits by the names of their GraphQL types, which global ids contain. */
+export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',
   Wallet: 'wallet',
   BankPayoutMethod: 'payoutMethod',
   WalletPayoutMethod: 'payoutMethod',
   LedgerEntry: 'deposit',
-}
+} as const satisfies Readonly<Record<string, SearchHit['type']>>
 
 function idReader(term: string): Search['idOf'] {
   const uuid = parseUuid(term)
@@ -115,7 +116,8 @@ function idReader(term: string): Search['idOf'] {
   // The key of an entry continues with its line.
   const [, globalType = '', key = ''] = /^([A-Z]\w*):([^:]+)/.exec(decoded) ?? []
   const id = parseUuid(key)
-  return (type) => (Object.hasOwn(typesOfGlobalIds, globalType) && typesOfGlobalIds[globalType] === type ? id : null)
+  const [, hitType] = Object.entries(hitTypesByName).find(([name]) => name === globalType) ?? []
+  return (type) => (hitType === type ? id : null)
 }
 
 async function findPayoutIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {

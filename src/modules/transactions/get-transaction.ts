@@ -17,7 +17,7 @@ export const GetTransactionInput = z.object({ transactionId: z.string() })
 type Found = { readonly sequence: number } | null
 
 /**
- * Returns a payout or deposit by its transaction id or its UUID (ruling 133).
+ * By transaction id or UUID (ruling 133).
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -46,8 +46,7 @@ function depositOf(merchantId: string, transactionId: string): Found {
 export const ListTransactionsByReferenceInput = z.object({ referenceId: z.string() })
 
 /**
- * Returns the payout or deposit with a reference: the `reference_id` of either, or the reference under which a deposit
- * was credited (ruling 132).
+ * By the `reference_id` of either, or the reference under which a deposit was credited (ruling 132).
  *
  * @throws DomainError RESOURCE_NOT_FOUND if there is none
  */
@@ -56,7 +55,7 @@ export async function listTransactionsByReference(
   { referenceId }: z.input<typeof ListTransactionsByReferenceInput>,
 ): Promise<readonly Transaction[]> {
   const { db, merchantId } = context
-  // No stored text has a NUL character, and PostgreSQL rejects a query with one.
+  // PostgreSQL rejects a NUL character, and no stored text has one.
   if (referenceId.includes('\0')) throw notFound('Transaction')
   const reference = referenceId.trim()
   const id = parseUuid(reference)

@@ -22,7 +22,7 @@ import type { TransactionNumber } from './transaction-numbers.ts'
 import { numbersOfPage } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 
-/** The defaults of the original provider. */
+/** The default of the original provider. */
 const transactionPageSize = 10
 const customerTransactionPageSize = 20
 
@@ -40,11 +40,7 @@ export const transactions = {
   page: listTransactions,
 }
 
-/**
- * Returns a page of payouts and deposits, newest first.
- *
- * @throws DomainError INVALID_INPUT
- */
+/** @throws DomainError INVALID_INPUT */
 async function listTransactions(
   context: Context,
   input: z.input<typeof ListTransactionsInput>,
@@ -67,11 +63,7 @@ export const customerTransactions = {
   page: listCustomerTransactions,
 }
 
-/**
- * Returns a page of one customer's payouts and deposits, newest first.
- *
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
- */
+/** @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND */
 async function listCustomerTransactions(
   context: Context,
   input: z.input<typeof ListCustomerTransactionsInput>,
@@ -83,7 +75,7 @@ async function listCustomerTransactions(
 
 type PageRequest = TransactionFilterValues & { readonly page: number; readonly limit: number }
 
-/** The page and its total come from one snapshot. */
+/** Reads one snapshot. */
 async function readPage(context: Context, { page, limit, ...filters }: PageRequest): Promise<Page<Transaction>> {
   const { db, merchantId } = context
   const conditions = await resolveConditions(context, filters)
@@ -104,7 +96,7 @@ type PageSearch = TransactionConditions & {
 
 type FoundNumbers = { readonly numbers: readonly TransactionNumber[]; readonly total: number }
 
-/** Whether the list has all payouts and deposits of the merchant, or all of one kind. */
+/** True if the list has all payouts and deposits of the merchant, or all of one kind. */
 function isUnfiltered({ owner, created, idPart, payouts, deposits }: TransactionConditions): boolean {
   return [owner, payouts ?? {}, deposits ?? {}].every(isEmpty) && !hasTimeBounds(created) && idPart === null
 }
@@ -113,7 +105,7 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/** Any page is found by its number, because the numbers of payouts and deposits have no gaps. */
+/** The numbers of payouts and deposits have no gaps. */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,

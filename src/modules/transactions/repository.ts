@@ -13,7 +13,7 @@ const payoutColumns = [
   ...(['address', 'fiatReferenceId', 'createdAt', 'updatedAt', 'payoutMethodId'] as const),
 ] satisfies (keyof PayoutRow)[]
 
-/** Returns payouts in any order. */
+/** Returns rows in any order. */
 export const payoutsBySequences = query((p: Params<Sequences>) =>
   selectFrom('payouts')
     .leftJoin('payoutTransfers', (join) =>
@@ -29,7 +29,7 @@ export const payoutsBySequences = query((p: Params<Sequences>) =>
     .where('payouts.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Returns deposits in any order. */
+/** Returns rows in any order. */
 export const depositsBySequences = query((p: Params<Sequences>) =>
   selectFrom('deposits')
     .leftJoin('depositReversals', (join) =>
@@ -49,7 +49,7 @@ export const depositsBySequences = query((p: Params<Sequences>) =>
     .where('deposits.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Returns deposits up to a number in the list of transactions, newest first. */
+/** Newest first, up to a number in the list of transactions. */
 export const depositNumbersUpTo = query((p: Params<{ merchantId: string; transactionNumber: number; limit: number }>) =>
   selectFrom('deposits')
     .select(['sequence', 'transactionNumber'])
@@ -76,7 +76,7 @@ const depositFilters = [
   ...(['customerId', 'isMerchantOwned', 'assetCode', 'isCredited', 'createdFrom', 'createdBefore'] as const),
 ] as const
 
-/** Returns the newest deposits of a span; `isCredited` leaves out those that were reversed. */
+/** Newest first; `isCredited` leaves out deposits that were reversed. */
 export const depositNumbers = queryWithFilters(depositFilters, (p: Params<DepositFilters>, has) => {
   let deposits = selectFrom('deposits')
     .select(['deposits.sequence', 'deposits.transactionNumber'])
@@ -102,7 +102,7 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
   return deposits.orderBy('deposits.sequence', 'desc').limit(p.limit)
 })
 
-/** Returns all reversed deposits, in any order. Each was reversed by a command of an operator, so they are few. */
+/** In any order. Operators reversed each by a command, so they are few. */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
   selectFrom('depositReversals')
     .innerJoin('deposits', (join) =>
@@ -115,7 +115,7 @@ export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) 
     .where('depositReversals.merchantId', '=', p.merchantId),
 )
 
-/** Returns the newest deposit at or below a sequence number, of one customer if given. */
+/** At or below a sequence number, of one customer if given. */
 export const depositMarks = queryWithFilters(
   ['customerId'],
   (p: Params<{ merchantId: string; fromSequence: number; customerId: string }>, has) => {
@@ -134,7 +134,6 @@ export const depositSequenceById = queryOne((p: Params<{ merchantId: string; tra
     .where('transferId', '=', p.transferId),
 )
 
-/** Returns those of the rail orders that were cancelled. */
 export const cancelledOrders = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
   selectFrom('payoutTransfers')
     .select('orderId')

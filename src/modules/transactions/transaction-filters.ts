@@ -31,7 +31,7 @@ export const transactionFilters = {
   ...customerTransactionFilters,
 }
 
-/** A day, or a time with an offset; the day that ends the period is included (ruling 134). */
+/** With an offset, or a day; the last day is included (ruling 134). */
 export const transactionDateFields = {
   startDate: optional(dayOrInstant()),
   endDate: optional(endDayOrInstant()),
@@ -58,11 +58,10 @@ export type DepositConditions = {
   readonly sequence?: number | undefined
 }
 
-/** Conditions on both lists; `null` if no row of a list can match. */
+/** `null` if no row of a list can match. */
 export type TransactionConditions = {
   readonly owner: OwnerConditions
   readonly created: CreatedRange
-  /** A part of the transaction id. */
   readonly idPart: string | null
   readonly payouts: PayoutConditions | null
   readonly deposits: DepositConditions | null
@@ -79,7 +78,7 @@ const conditionsOfStatus: Record<(typeof statusFilters)[number], StatusCondition
   REVERSED: { payouts: { status: 'RETURNED' }, deposits: { isReversed: true } },
 }
 
-/** Converts filters to conditions; a customer's token gets the customer's transactions only. */
+/** A customer's token gets the customer's transactions only. */
 export async function resolveConditions(
   context: Context,
   filters: TransactionFilterValues,
@@ -116,7 +115,7 @@ function combine<Conditions extends object>(
   return { ...conditions, ...asset, ...one }
 }
 
-/** Returns `null` for an owner without any transaction: another customer than the token's, or the merchant. */
+/** `null` for an owner without any transaction: another customer than the token's, or the merchant. */
 function ownerConditions(
   { db: { customerId } }: Context,
   owner: TransactionFilterValues['owner'],
@@ -126,7 +125,7 @@ function ownerConditions(
   return customerId === undefined || owner.customerId === customerId ? owner : null
 }
 
-/** Returns the conditions for a whole transaction id; `null` if neither filter has one. */
+/** For a whole transaction id; `null` if neither filter has one. */
 async function findById(
   context: Context,
   { transactionId, search }: Pick<TransactionFilterValues, 'transactionId' | 'search'>,

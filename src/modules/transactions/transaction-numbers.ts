@@ -1,17 +1,16 @@
 /**
- * A payout or a deposit of a merchant, by its number in its own list. `payoutsBefore` is how many payouts are older
- * than a deposit, which gives both lists one order.
+ * By the number in its own list. `payoutsBefore` is how many payouts are older than a deposit, which gives both lists
+ * one order.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }
   | { readonly source: 'deposit'; readonly sequence: number; readonly payoutsBefore: number }
 
-/** A deposit's numbers, as stored. */
 export type DepositNumbers = { readonly sequence: number; readonly transactionNumber: number }
 
 /**
- * Returns the transactions of a page, newest first, without reading payouts: the numbers of transactions have no gaps,
- * so a number that no deposit has is that of a payout.
+ * Newest first, without reading payouts: the numbers of transactions have no gaps, so a number that no deposit has is
+ * that of a payout.
  *
  * @param deposits the deposits up to `newest`, newest first, at least one more than the page has rows
  */
@@ -36,7 +35,7 @@ export function numbersOfPage({
   return numbers
 }
 
-/** Merges payouts and deposits, both newest first. */
+/** Merges both, newest first. */
 export function mergeNumbers(payouts: readonly number[], deposits: readonly DepositNumbers[]): TransactionNumber[] {
   const merged: TransactionNumber[] = []
   let index = 0

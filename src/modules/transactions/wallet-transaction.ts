@@ -28,7 +28,7 @@ export const transactionModes = defineEnum({
 })
 type TransactionMode = (typeof transactionModes)[number]
 
-/** A payout or deposit in the form of the original provider, which lists both as transactions. */
+/** The original provider lists payouts and deposits as transactions. */
 export type Transaction = {
   readonly merchantId: string
   readonly id: string
@@ -59,12 +59,12 @@ export type Transaction = {
   readonly bankAccount: string | null
 }
 
-/** A payout, with its rail order if the order was cancelled. */
+/** With its rail order if the order was cancelled. */
 export type PayoutRow = Omit<Payout, 'idempotencyKey' | 'fingerprint' | 'transferId'> & {
   readonly cancelledOrderId: string | null
 }
 
-/** A deposit, with its reversal and its transfer on a chain, if there are any. */
+/** With its reversal and its transfer on a chain, if there are any. */
 export type DepositRow = Deposit & {
   readonly reversedAt: string | null
   readonly txHash: string | null
@@ -96,7 +96,7 @@ export const statusOfPayout = {
   RETURNED: 'REVERSED',
 } as const satisfies Record<PayoutStatus, TransactionStatus>
 
-/** A deposit has no UUID of its own as its reference, so `reference_id` is its id (ruling 132). */
+/** A deposit has no other UUID, so `reference_id` is its id (ruling 132). */
 export function depositTransaction(deposit: DepositRow): Transaction {
   const { merchantId, transferId, walletId, amount, balanceAfter, createdAt, customerId, network } = deposit
   return {

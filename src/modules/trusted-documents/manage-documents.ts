@@ -82,7 +82,7 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
 
 export type BrokenDocument = { readonly id: string; readonly name: string | null; readonly error: string }
 
-/** Returns every error of the trusted documents, one row for each. */
+/** Returns one row for each error. */
 export async function findBrokenDocuments(
   { db }: Service,
   { validate }: { validate: DocumentValidator },

@@ -10,8 +10,8 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * Parses a manifest: an object of texts by id, as relay-compiler and the client preset of graphql-codegen write it, or
- * Apollo's list of operations.
+ * Accepts an object of texts by id, as relay-compiler and the client preset of graphql-codegen write it, or Apollo's
+ * list of operations.
  *
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document
  */

@@ -1,16 +1,13 @@
 import type { RowOf } from '../../database/tables.ts'
 
 /**
- * A GraphQL document that this installation trusts for every merchant, until `removedAt`. Its `id` comes from the
- * client's build tool and is bound to this `text` permanently.
+ * Trusted for every merchant, until `removedAt`. Its `id` comes from the client's build tool and is bound to this
+ * `text` permanently.
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
-/** Returns the errors of a document as sentences; an empty list means that it can be executed. */
+/** An empty list means that the document can be executed. */
 export type DocumentValidator = (text: string) => readonly string[]
 
-/**
- * Limits all trusted documents together. Each process caches them with their plans, which takes about a hundred bytes
- * per character.
- */
+/** Each process caches them with their plans, which takes about a hundred bytes per character. */
 export const maxTrustedCharacters = 1_000_000

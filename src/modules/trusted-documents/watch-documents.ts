@@ -10,7 +10,6 @@ export type TrustedDocumentWatcher = {
   readonly refreshIfChanged: () => Promise<void> | undefined
   /** Applies changes before a document is reported as unknown, on an engine without table versions (PostgreSQL). */
   readonly refreshAfterMiss: () => Promise<void> | undefined
-  /** @throws the database's error */
   readonly start: () => Promise<void>
   readonly stop: () => void
 }
@@ -50,7 +49,6 @@ export function watchTrustedDocuments(
     }
   }
 
-  /** Polls now, or again after the running poll. */
   function poll(): Promise<void> {
     if (running !== null) {
       next ??= running

@@ -28,7 +28,7 @@ const CreateWalletInput = z.object({
 type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: Network | null; asset: AssetCode }
 
 /**
- * Opens a wallet with a balance of zero (contract 4.9). A stablecoin wallet gets a deposit address on `network`.
+ * Contract 4.9. A stablecoin wallet gets a deposit address on `network`.
  *
  * @param input `network` for a stablecoin only; without `customerId` the merchant owns the wallet
  */
@@ -64,7 +64,7 @@ async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletI
   return { ...parsed, network: parsed.network as Network | null, asset }
 }
 
-/** Requires a network for a stablecoin, and rejects one for fiat (ruling 29). */
+/** Ruling 29. */
 function networkErrors(asset: AssetCode | undefined, network: unknown): FieldError[] {
   if (!asset) return []
   const field = 'network'

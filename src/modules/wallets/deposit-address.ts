@@ -17,12 +17,11 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** How many taken addresses to skip before giving up. */
+/** Taken addresses to skip before giving up. */
 const maxNumbersTried = 100
 
 /**
- * Takes the merchant's next deposit address on a network. An address is used only once among all merchants (rulings 32
- * and 114).
+ * An address is used only once among all merchants (rulings 32 and 114).
  *
  * For EVM networks and Tron, the address is derived from the merchant's extended public key; for Solana, it comes from
  * the imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
@@ -42,7 +41,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** A source of addresses, numbered from one. A number may have no address. */
+/** Numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
   /** In order of preference: the first address that is not taken is used. */
@@ -68,10 +67,7 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
   }
 }
 
-/**
- * Numbers the addresses of each key separately from zero, because wallets scan at most twenty unused addresses ahead
- * (BIP-44).
- */
+/** Each key has numbers of its own from zero, because wallets scan at most twenty unused addresses ahead (BIP-44). */
 async function derivedAddressSource(
   tx: Tx,
   { merchantId, mode }: Context,
@@ -92,7 +88,7 @@ async function derivedAddressSource(
 }
 
 /**
- * Adds Solana addresses to the merchant's pool, to be used in this order. Known addresses are skipped.
+ * Used in this order. Known addresses are skipped.
  *
  * @throws DomainError INVALID_INPUT with the first invalid lines, or with an address of another merchant; no address is
  *   added

@@ -14,8 +14,8 @@ export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(
 export type Deposit = RowOf<'deposits'>
 
 /**
- * Credits money that arrived from outside, once per reference. A repeated reference with the same wallet and amount
- * returns the same deposit, unless it was reversed.
+ * Credits once per reference. A repeated reference with the same wallet and amount returns the same deposit, unless it
+ * was reversed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
@@ -25,7 +25,7 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** Does the same as `depositToWallet`, in the caller's transaction. */
+/** Runs in the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,
@@ -52,7 +52,6 @@ export async function addDeposit(
     fee: 0n,
     cause: { reference },
   })
-  // Deposit, transfer and event have the same time.
   const { createdAt, walletBalance: balanceAfter } = transfer
   const { latest: payoutsBefore } = await stampTransactions(tx, context, BigInt(Date.parse(createdAt)))
   const sequence = await takeSequenceNumber(tx, merchantId, 'deposits')

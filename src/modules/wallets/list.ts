@@ -47,7 +47,6 @@ export const wallets = defineList({
   customerCondition: 'ownerId',
   previousCursors: {
     owner: (owner, context) => ({ ownerId: ownerIdOf(owner, context) }),
-    // There is only one status, so it restricts nothing.
     status: () => ({}),
     assetType: (assetType) => ({ assetType }),
     currency: (currency) => ({ currency }),

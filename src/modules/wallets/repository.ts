@@ -21,7 +21,7 @@ export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // Wallet accounts always have a balance; the column is NULL for clearing accounts only.
+    // The column is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
@@ -30,7 +30,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** Returns `null` if any merchant has ever claimed the address. */
+/** `null` if any merchant has ever claimed the address. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))
@@ -81,7 +81,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Looks up the id in each merchant, because operators do not know the merchant. */
+/** Operators do not know the merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -94,7 +94,6 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
     .where('sequence', '=', p.sequence),
 )
 
-/** Looks up the address in each merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
   acrossMerchants(
     selectFrom('merchants')

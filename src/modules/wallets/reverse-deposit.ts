@@ -13,8 +13,7 @@ export const ReverseDepositInput = z.object({ reference: text(), reason: freeTex
 export type DepositReversal = RowOf<'depositReversals'>
 
 /**
- * Reverses a deposit that was credited by mistake, in full and once (ruling 113). The deposit stays recorded, and its
- * reference stays used.
+ * In full and once (ruling 113). The deposit stays recorded, and its reference stays used.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (reversed
  *   before), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)

@@ -9,11 +9,7 @@ import { depositByReference } from './repository.ts'
 
 const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
 
-/**
- * Credits money as if it had arrived from outside, in the sandbox only.
- *
- * @param input without `reference` one is generated, so each call without an idempotency key is a new deposit
- */
+/** @param input without `reference` one is generated, so each call without an idempotency key is a new deposit */
 export const simulateDeposit = defineOperation(
   {
     name: 'simulateDeposit',
@@ -26,7 +22,7 @@ export const simulateDeposit = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Deposit>> => {
     const request = parseInput(SimulateDepositInput, input)
-    // Stores only the reference with the idempotency key, because a deposit never changes.
+    // A deposit never changes, so its reference suffices.
     const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
       await addDeposit(tx, context, { ...request, reference })

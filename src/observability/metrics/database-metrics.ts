@@ -6,22 +6,22 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { oldestProcessingPayouts, processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** Counting stops at these numbers, to limit the cost of a scrape. */
+/** Limits the cost of a scrape. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
-  /** The number of orders with an unknown outcome, by rail. */
+  /** By rail. */
   readonly unknown: ReadonlyMap<string, number>
-  /** The age in seconds by currency pair, such as `USDC/NGN`. A pair without a rate is absent. */
+  /** In seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 
 /**
- * Measures the database with queries that each read a limited part of an index. The console uses this function as well,
- * so this file must not import prom-client.
+ * Each query reads a limited part of an index. The console uses this function as well, so this file must not import
+ * prom-client.
  *
  * @param maxPayouts counting payouts in progress stops here
  * @throws the database's error if it is unavailable

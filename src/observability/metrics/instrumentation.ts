@@ -4,11 +4,10 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
-/** Adds metrics and tracing to the components of a process, without changing their behaviour. */
+/** Metrics and tracing do not change the behaviour of what they wrap. */
 export type Instrumentation = {
   /** `undefined` without metrics. */
   readonly onCommitted: OnCommitted | undefined
-  /** Wraps a database that this process writes to. */
   readonly wrapDatabase: (db: Database) => Database
   readonly wrapPerform: (perform: Perform) => Perform
   readonly wrapAccessLog: <Log extends AccessLog>(log: Log) => Log
@@ -16,9 +15,9 @@ export type Instrumentation = {
   readonly wrapSender: (sender: Sender) => Sender
   /** `undefined` without tracing. */
   readonly requestSpans: RequestTracer | undefined
-  /** Sets the source of metrics that each scrape reads from the database. */
+  /** Each scrape reads from it. */
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** Exports buffered data within a few seconds, before the process ends. */
+  /** Within a few seconds, before the process ends. */
   readonly shutdown: () => Promise<void>
 }
 

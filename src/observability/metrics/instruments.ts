@@ -7,18 +7,18 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** Buckets in seconds, up to the deadline of writes. */
+/** In seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-/** Buckets up to the largest batch of either engine. */
+/** Up to the largest batch of either engine. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** Buckets from immediate delivery to the days over which a delivery is retried. */
+/** In seconds, up to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * Creates the instruments of one process. `createExposition` appends `_total` to the names of counters.
+ * `createExposition` appends `_total` to the names of counters.
  *
  * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is
  * bounded.
@@ -96,7 +96,7 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/** prom-client averages these metrics over processes, which would hide a process whose event loop is blocked. */
+/** prom-client averages over processes, which would hide one whose event loop is blocked. */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }
@@ -122,13 +122,12 @@ function operationName({ operation }: AccessLogEntry): string {
 export type MetricsRecorder = {
   readonly recordResponse: (answer: AccessLogEntry, isTrusted: boolean) => void
   readonly recordCommit: (batch: CommittedBatch) => void
-  /** Called after COMMIT. */
   readonly recordEvent: (type: EventType) => void
   readonly recordAttempt: (attempt: AttemptMeasurement) => void
   readonly recordRailCall: (call: RailCallMeasurement) => void
 }
 
-/** `delayMs` is the time from the event to its delivery; `null` if the event was not delivered. */
+/** `delayMs` is `null` if the event was not delivered. */
 type AttemptMeasurement = {
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly delayMs: number | null

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Counts the PROCESSING payouts of some merchants, up to `limit`. Reads the index `payouts_by_values`. */
+/** Up to `limit`. Reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>
@@ -17,10 +17,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/**
- * Returns when the oldest PROCESSING payout of each merchant in a corridor was created. Reads one row for each, because
- * the index `payouts_by_values` has them in order.
- */
+/** One row for each merchant: the index `payouts_by_values` has them in order. */
 export const oldestProcessingPayouts = query(
   (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
     acrossMerchants(
@@ -41,10 +38,7 @@ export const oldestProcessingPayouts = query(
     ),
 )
 
-/**
- * Counts the UNKNOWN orders among the first `limit` orders of a rail that are due for a status poll. Operators use this
- * query, which reads the index `payout_transfers_due` in order.
- */
+/** Among the first `limit` orders that are due for a status poll. Reads the index `payout_transfers_due` in order. */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

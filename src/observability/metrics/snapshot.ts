@@ -4,13 +4,13 @@ import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 export const metricPrefix = 'payout_gateway_'
 
-/** The metrics of one process in prom-client's JSON format, which can be sent between processes. */
+/** prom-client's JSON format, which can be sent between processes. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string
-  /** How prom-client combines the values of several processes. */
+  /** Of several processes. */
   readonly aggregator: string
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
@@ -27,7 +27,7 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
   return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
-/** Returns the counters and histograms, which must stay in the totals after their process has ended. */
+/** Counters and histograms stay in the totals after their process has ended. */
 export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
@@ -55,7 +55,7 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** Writes aggregated metrics for Prometheus, with the numbers of processes that responded and that did not. */
+/** Also has the numbers of processes that responded and that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },

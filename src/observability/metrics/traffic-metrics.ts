@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** Records an operation's events after COMMIT. A retry of the operation starts with an empty list. */
+/** After COMMIT. A retry of the operation starts with an empty list. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []

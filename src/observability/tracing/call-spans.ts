@@ -7,7 +7,7 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Starts a trace for each call to a bank, and sends `traceparent` to the bank.
+ * Sends `traceparent` to the bank.
  *
  * The trace is separate from that of the request that created the payout, because a call may follow days later, and
  * each payout would have to store a trace context.
@@ -25,7 +25,7 @@ export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
     })
 }
 
-/** Starts a trace for each delivery attempt of a webhook. Omits the URL, which is the merchant's data. */
+/** Omits the URL, which is the merchant's data. */
 export function createSenderTracer(tracer: Tracer): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
@@ -56,7 +56,7 @@ function startClientSpan(tracer: Tracer, name: string, attributes: Attributes): 
   return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
 }
 
-/** Ends the span with the outcome of `run`. Omits the text of an error, which can quote any data. */
+/** Omits the text of an error, which can quote any data. */
 async function runInSpan<Answer>(
   span: Span,
   run: () => Promise<Answer>,

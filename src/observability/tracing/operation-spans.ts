@@ -8,10 +8,7 @@ import { toParentContext } from './request-spans.ts'
 /** `engine` is `sqlite` or `postgresql`. */
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
-/**
- * Creates a span for each operation of a traced request, and a child span for its commit. A commit that several
- * operations share is in the trace of each operation.
- */
+/** A commit that several operations share is in the trace of each operation. */
 export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
     const performTraced: Perform = async (operation, context, input) => {
@@ -37,7 +34,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** Adds an event to the span each time the operation begins, including retries, and a child span for the commit. */
+/** An event for each time that the operation begins, including retries, and a child span for the commit. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -65,7 +62,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** Returns only ids of the result, which correlate it with other traces, such as calls to the bank. */
+/** Only ids, which correlate with other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }
@@ -76,7 +73,7 @@ function resultAttributes(value: unknown): Attributes {
   }
 }
 
-/** A domain error is an expected response, not a span error, except for UNAVAILABLE. */
+/** A domain error is an expected response, except for UNAVAILABLE. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)

@@ -42,18 +42,18 @@ export function traceProcess(
   }
 }
 
-/** Spans above this number are dropped. */
+/** Further spans are dropped. */
 const maxQueuedSpans = 2_048
 
-/** Batches are small, because serializing one blocks the event loop for a millisecond or two. */
+/** Serializing a batch blocks the event loop for a millisecond or two. */
 const exportBatchSize = 256
 
 const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
-/** Limits the queue in bytes. The service's own attributes are shorter. */
+/** Limits the queue in bytes. */
 const maxAttributeLength = 256
 
-/** `ratio` is the fraction of new traces to sample. `timeoutMs` limits the time of an export. */
+/** `ratio` is the fraction of new traces to sample. `timeoutMs` is that of an export. */
 export type TracerOptions = {
   readonly version: string
   readonly role: string
@@ -64,8 +64,7 @@ export type TracerOptions = {
 }
 
 /**
- * Creates a tracer that exports spans with OTLP in the background, to the endpoint that the environment specifies. If
- * the collector is down or slow, spans are lost, with no other effect.
+ * Exports with OTLP in the background. If the collector is down or slow, spans are lost, with no other effect.
  *
  * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */
@@ -107,7 +106,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** The SDK itself does not report failed exports. */
+/** The SDK itself does not report them. */
 function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

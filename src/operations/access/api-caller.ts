@@ -25,7 +25,7 @@ export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE if the caller may not run the operation */
+/** @throws DomainError INSUFFICIENT_SCOPE */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },
@@ -45,7 +45,6 @@ export function requireAllowed(
   requireScope(caller, scope)
 }
 
-/** Returns a database handle that rejects reads but allows writes. */
 export function denyReads(db: Database, caller: Caller): Database {
   const reject = (): never => {
     throw insufficientScope(caller, 'read')

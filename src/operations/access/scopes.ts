@@ -11,7 +11,7 @@ export const scopes = defineEnum({
 })
 export type Scope = (typeof scopes)[number]
 
-/** Every scope except `read`, which reads and streams require. */
+/** Reads and streams require `read`. */
 export type OperationScope = Exclude<Scope, 'read'>
 
 /** The scopes that a customer's token can have: `read`, and the scopes of operations with `actsAsCustomer`. */

@@ -2,7 +2,6 @@ import type { Params } from '../../database/query.ts'
 import { deleteFrom, insertInto, queryOne, selectFrom, statement, statementOne } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-/** Finds the stored result of a key, unless the result was stored before `oldest`. */
 export const findKey = queryOne((p: Params<{ merchantId: string; operation: string; key: string; oldest: string }>) =>
   selectFrom('idempotencyKeys')
     .select(['fingerprint', 'result'])
@@ -12,7 +11,7 @@ export const findKey = queryOne((p: Params<{ merchantId: string; operation: stri
     .where('createdAt', '>=', p.oldest),
 )
 
-/** Stores the result of a key, and replaces a result from before `oldest`. Returns `null` if a later result exists. */
+/** Replaces a result from before `oldest`. Returns `null` if a later result exists. */
 export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
   insertInto('idempotencyKeys')
     .values({
@@ -32,7 +31,7 @@ export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { ol
     .returning('key'),
 )
 
-/** Deletes up to `limit` of the merchant's keys from before `oldest`, oldest first. */
+/** Deletes the oldest first. */
 export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
   deleteFrom('idempotencyKeys')
     .where('merchantId', '=', p.merchantId)

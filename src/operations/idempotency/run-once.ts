@@ -15,7 +15,6 @@ export type Idempotency = { readonly key: string; readonly fingerprint: string }
 
 type RowWithFingerprint = { readonly fingerprint: string | null }
 
-/** Stores results by idempotency key, in rows with the fingerprint of the request. */
 export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
    * Locks the rows that the operation changes, before its first query, so that a concurrent request with the same key
@@ -79,7 +78,7 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   return db.write(run, options)
 }
 
-/** Delays the operation's writes until the key is known to be new. If the key was used before, the writes throw. */
+/** The writes throw if the key was used before. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')
@@ -105,9 +104,9 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Hashes a request, to detect another input with the same key. Keys of payouts are kept permanently, so this hash must
- * never change: fields are sorted by name and absent ones omitted, because later versions may reorder or add fields. A
- * nested `null` is kept, because an update to `null` clears a value.
+ * Detects another input with the same key. Keys of payouts are kept permanently, so this hash must never change: fields
+ * are sorted by name and absent ones omitted, because later versions may reorder or add fields. A nested `null` is
+ * kept, because an update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
@@ -135,7 +134,7 @@ function canonicalizeObject(value: Record<string, unknown>, names: string[]): ob
 
 type StoredRow = RowWithFingerprint & { readonly result: unknown }
 
-/** Stores results in `idempotency_keys`. Each write deletes a few expired keys, so no cleanup job is needed. */
+/** Each write deletes a few expired keys, so no cleanup job is needed. */
 function defaultIdempotencyStore(context: Context, operation: string): IdempotencyStore<object, StoredRow> {
   const { merchantId } = context
   const oldestCreatedAt = () => timestamp(context.now() - retentionMs)

@@ -30,7 +30,7 @@ export type GraphqlOptions = {
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
   readonly executor: Executor
-  /** False only in tests that compare the responses of both paths. */
+  /** False only in tests. */
   readonly hasFastPath: boolean
   readonly holdStream: HoldStream
   readonly responseFlush: ResponseFlush
@@ -39,8 +39,6 @@ export type GraphqlOptions = {
 const path = '/graphql'
 
 /**
- * Adds the GraphQL endpoint.
- *
  * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
  * and Response objects would take longer than the rest of a small response. Other requests go through Yoga to the same
  * engine (docs/architecture.md has a table). Form posts are rejected, so that no page of another site can send a
@@ -86,9 +84,7 @@ export function addGraphqlRoute(
   rejectOtherMethods(app, path, ['GET', 'POST'])
 }
 
-/**
- * Returns whether a browser opens the URL as a page. GraphiQL's page contains no data, so it needs no authentication.
- */
+/** GraphiQL's page contains no data, so it needs no authentication. */
 function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
   return (
     isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in (query as object))
@@ -111,7 +107,7 @@ function sendJson(
   return reply
 }
 
-/** Sends Yoga's response: a stream in chunks, anything else as one text. */
+/** A stream in chunks, anything else as one text. */
 async function sendResponse(response: Response, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.code(response.status).headers(Object.fromEntries(response.headers))
   if (response.headers.has('content-length')) return reply.send(await response.text())

@@ -11,7 +11,7 @@ import { graphqlResponseJson } from '../http/content-negotiation.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * Reads the parameters of a request (GraphQL over HTTP, 5.1) from the body of a POST, or the query string of a GET.
+ * GraphQL over HTTP, 5.1.
  *
  * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
  */
@@ -50,7 +50,6 @@ function validateParameters(body: unknown): GraphqlRequest {
   const identifier = readDocumentIdentifier(body as Record<string, unknown>, errors)
   const hasNoText = query === undefined || query === null || query === ''
   if (identifier && hasNoText) {
-    // The identifier alone is sufficient.
   } else if (identifier?.kind === 'documentId') {
     errors.push({ field: 'query', code: 'INVALID_PARAMETER', message: 'must not be given together with documentId' })
   } else if (typeof query !== 'string' || query.trim() === '') {
@@ -71,13 +70,10 @@ function validateParameters(body: unknown): GraphqlRequest {
   }
 }
 
-/** The maximum length of a trusted document's id; a hash has 64 characters. */
+/** A hash has 64 characters. */
 const maxIdentifierLength = 207
 
-/**
- * Reads `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (from the links of Apollo and
- * urql).
- */
+/** `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo and urql). */
 function readDocumentIdentifier(
   { documentId = null, extensions }: Record<string, unknown>,
   errors: FieldError[],
@@ -111,13 +107,13 @@ function isMapOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** A status, and headers in addition to the common ones. */
+/** Headers in addition to the common ones. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
- * Chooses the HTTP status of a result. A wrong method, a missing scope and an unavailable database have statuses of
- * their own. Other errors have 400 with `application/graphql-response+json` if nothing ran, otherwise 200, which
- * clients of `application/json` expect (GraphQL over HTTP, 6.4).
+ * A wrong method, a missing scope and an unavailable database have statuses of their own. Other errors have 400 with
+ * `application/graphql-response+json` if nothing ran, otherwise 200, which clients of `application/json` expect
+ * (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }

@@ -33,7 +33,7 @@ export function schemaFor(mode: Mode): GraphQLSchema {
 }
 
 /**
- * Builds the schema of another version from its `schema.graphql`, to validate documents.
+ * For documents of another version.
  *
  * @throws GraphQLError if the text is not a schema
  */
@@ -41,7 +41,7 @@ export function parseSchema(text: string): GraphQLSchema {
   return buildSchema(text)
 }
 
-/** Makes root fields nullable. If one fails, the response keeps the others, which may report successful mutations. */
+/** If one root field fails, the response keeps the others, which may report successful mutations. */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)

@@ -1,6 +1,6 @@
 import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 
-/** The heartbeat interval. Proxies close a connection that is silent for a minute. */
+/** Heartbeats: proxies close a connection that is silent for a minute. */
 const pingIntervalMs = 12_000
 
 /** Yoga's processor of server-sent events writes no event ids, which a client needs to resume. */
@@ -63,16 +63,12 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** The event id for `Last-Event-ID`. */
+  /** For `Last-Event-ID`. */
   readonly id?: string
   readonly stringify: () => string
 }
 
-/**
- * Formats each result as a part of `multipart/mixed`.
- *
- * Yoga supports this format only for incremental delivery (`@defer`, `@stream`), not for subscriptions.
- */
+/** Yoga supports this format only for incremental delivery (`@defer`, `@stream`), not for subscriptions. */
 export const processMultipart: ResultProcessor = (results, fetchAPI) => {
   const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
   const body = new fetchAPI.ReadableStream<Uint8Array>({

@@ -5,18 +5,16 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** The limit of a merchant's open streams in all processes of a machine together. */
+/** In all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/**
- * The limit of a token's open streams in each process, so that a page that leaks streams does not affect other pages.
- */
+/** Per process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
-/** The `Retry-After` of a rejected stream is short, because abandoned streams end within seconds. */
+/** Short, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
-/** The interval of checks for revoked keys. A stream must end within a second after its key is revoked. */
+/** A stream must end within a second after its key is revoked. */
 const pollIntervalMs = 500
 
 /**
@@ -34,15 +32,14 @@ type OpenStream = {
 }
 
 /**
- * Counts a response as an open stream until it ends.
+ * The response counts as an open stream until it ends.
  *
  * @param onEnding called when the service stops; by default it closes the connection
  */
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
- * Limits the open streams of each merchant. Ends a stream when its credential is revoked or expires, or the service
- * stops.
+ * Ends a stream when its credential is revoked or expires, or the service stops.
  *
  * @param processes the number of processes, which share a merchant's limit equally
  * @throws DomainError RATE_LIMITED if the merchant or the token has reached its limit
@@ -100,8 +97,8 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * Polls for revoked keys of all open streams together. On SQLite, a version number shows whether any key may have
- * changed; PostgreSQL needs a small query.
+ * One poll for all open streams. On SQLite, a version number shows whether any key may have changed; PostgreSQL needs a
+ * small query.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
@@ -145,10 +142,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/**
- * Yields results until they end or `last` resolves. The value of `last` is then the last result, unless the value is
- * null.
- */
+/** Until `last` resolves, whose value is then the last result, unless it is null. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

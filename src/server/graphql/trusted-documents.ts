@@ -10,7 +10,7 @@ import { watchTrustedDocuments } from '../../modules/trusted-documents/watch-doc
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 
-/** Trusted documents delay the start by at most this time. Fastify fails a start after 10 s. */
+/** Fastify fails a start after 10 s. */
 const maxStartDelayMs = 5_000
 
 export type AllowedDocuments = 'any' | 'trusted'
@@ -22,7 +22,7 @@ type TrustedEngineOptions = {
 }
 
 /**
- * Creates an engine that prepares, plans and warms up trusted documents before the first request.
+ * Prepares, plans and warms up trusted documents before the first request.
  *
  * Introspection is always allowed in the sandbox, because GraphiQL needs the schema.
  */
@@ -39,7 +39,7 @@ export function createTrustedEngine(
       else trusted.remove(id)
     }
     for (const { id } of changed) {
-      // Warms up one document in each turn of the event loop, so that requests are not delayed.
+      // One document in each turn of the event loop, so that requests are not delayed.
       await nextTurn()
       await warmUpById(id).catch((error) =>
         app.log.warn({ err: error, document_id: id }, 'trusted document warm-up failed'),

@@ -38,15 +38,12 @@ type YogaExchange = {
   selectedOperation: SelectedOperation | null
   /** Null if a hook threw before the engine had an outcome. */
   outcome: ExecutionOutcome | null
-  /** Resolves to the error that ends a stream early. */
   ended: Promise<DomainError | null>
 }
 
 type YogaServerContext = { readonly exchange: YogaExchange }
 
 /**
- * Creates a handler that runs the engine in Yoga's hooks.
- *
  * Yoga is imported on demand, because the import takes a third of the start time and many processes never need it.
  * Yoga's own features are off, because the host and the engine handle form posts, CORS and the document cache.
  */
@@ -96,10 +93,9 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 }
 
 /**
- * Replaces Yoga's reading of parameters, parsing, validation and execution with those of the host and the engine.
- *
- * The engine selects the operation in the parse hook, because Yoga looks for the operation right after this hook and
- * would report its own errors.
+ * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The engine selects
+ * the operation in the parse hook, because Yoga looks for the operation right after this hook and would report its own
+ * errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
@@ -172,7 +168,7 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
   }
 }
 
-/** Replaces Yoga's content negotiation, which ignores quality values, and formats results. */
+/** Yoga's own content negotiation ignores quality values. */
 function resultProcessorPlugin(
   processors: Record<string, ResultProcessor>,
 ): Plugin<YogaServerContext, YogaServerContext> {
@@ -224,14 +220,14 @@ function isReadOnly({ method }: FastifyRequest): boolean {
   return method !== 'POST'
 }
 
-/** Allows a private cache to store a response, separately for each credential, origin and media type. */
+/** Private caches may store a response, separately for each credential, origin and media type. */
 function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   const existing = reply.getHeader('vary')?.toString().split(', ') ?? []
   const vary = new Set([...existing, 'accept', 'authorization', 'origin', 'x-api-key'])
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
-/** Wraps a result for Yoga's processors, which read its text, HTTP status and headers. */
+/** Yoga's processors read text, HTTP status and headers. */
 function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
   return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }

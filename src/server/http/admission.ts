@@ -25,8 +25,7 @@ declare module 'fastify' {
 }
 
 /**
- * Creates the hook that authenticates a request and applies the merchant's rate limit. Limits failed authentications by
- * address.
+ * Limits failed authentications by address.
  *
  * The hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). It returns a
  * promise only if it must wait, which is not the case for a cached credential.
@@ -73,7 +72,7 @@ export function rejectUnauthenticated(
   throw error
 }
 
-/** Creates the hook that sheds load. It rejects a write before its body is read if the write queue is full. */
+/** Sheds load: rejects a write before its body is read if the write queue is full. */
 export function createQueueSpaceHook({ db }: Service) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     db.requireQueueSpace()
@@ -82,8 +81,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * Rejects API keys from pages in live mode, so that no merchant publishes a key by mistake. An invalid key is rejected
- * as well, because a key in a page is compromised anyway.
+ * In live mode, so that no merchant publishes a key by mistake. An invalid key is rejected too: a key in a page is
+ * compromised anyway.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -102,10 +101,7 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
-/**
- * Returns the API key or token; `null` if there is none; empty if it is malformed or if there are two different ones
- * (ruling 12).
- */
+/** `null` if there is none; empty if it is malformed or if there are two different ones (ruling 12). */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
   if (apiKey === undefined) return bearer
@@ -113,10 +109,9 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Returns the bearer token; empty if it is malformed; `null` for another scheme, which a proxy may have added. */
+/** Empty if it is malformed; `null` for another scheme, which a proxy may have added. */
 function bearerTokenOf(authorization: string): string | null {
-  // Avoids a pattern match on a long token in the usual format. Other white space stays in the token, which is then
-  // unknown.
+  // Avoids a pattern match on a long token in the usual format.
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
   return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
 }

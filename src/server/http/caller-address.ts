@@ -3,14 +3,14 @@ import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import { isAddressAllowed } from '../../modules/merchants/api-key.ts'
 
-/** The reverse proxies in front of the service: their number, or their addresses and networks. */
+/** Their number, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
 
 const maxHops = 10
 
 export const trustProxyFormat = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
 
-/** Parses TRUST_PROXY; `null` if it is invalid. */
+/** `null` if TRUST_PROXY is invalid. */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
@@ -37,7 +37,7 @@ export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** Whether a proxy received the request without TLS. For rejections only, because any caller can send the header. */
+/** For rejections only, because any caller can send the header. */
 export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }

@@ -5,9 +5,8 @@
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * Returns the preference by the most specific range that matches the type (RFC 9110, 12.5.1).
- *
- * Ignores parameters other than `q`, because every type has one representation here.
+ * The content-negotiation rule of RFC 9110 (12.5.1): the most specific range that matches the type decides. Ignores
+ * parameters other than `q`, because every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -28,14 +27,13 @@ export function isHtmlRequested(accept: string | undefined): boolean {
   return isExplicit && quality > 0
 }
 
-/** Returns 2 for the type itself, 1 for `type/*`, 0 for any type, -1 for no match. */
+/** From -1, no match, and 0, any type, to 1 for `type/*` and 2 for the whole type. */
 function specificityOf(range: string, type: string): number {
   if (range === type) return 2
   if (range === '*/*') return 0
   return range.endsWith('/*') && type.startsWith(range.slice(0, -1)) ? 1 : -1
 }
 
-/** Ignores a malformed `q`. */
 function qualityIn(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [, quality] = /^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$/i.exec(parameter) ?? []
@@ -44,7 +42,7 @@ function qualityIn(parameters: readonly string[]): number {
   return 1
 }
 
-/** The types for one JSON document and for a stream; `null` if not acceptable. */
+/** `null` if not acceptable. */
 export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
 
 export type StreamMediaType = typeof eventStream | typeof multipartMixed

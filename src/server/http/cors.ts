@@ -5,7 +5,7 @@ import { routedMethods } from './method-not-allowed.ts'
 export const corsOriginsFormat =
   '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
 
-/** Parses CORS_ORIGINS to origins as browsers write them, or to a single `*`; `null` if one is invalid. */
+/** Returns origins as browsers write them, or a single `*`; `null` if one is invalid. */
 export function parseCorsOrigins(text: string): string[] | null {
   if (text.trim() === '*') return ['*']
   const origins = text.split(',').map((each) => parseOrigin(each.trim()))
@@ -17,7 +17,7 @@ export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
 
-/** Returns the value of `Access-Control-Allow-Origin`; `null` if the origin is not allowed. */
+/** `null` if the origin is not allowed. */
 export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
   if (origins[0] === '*') return '*'
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
@@ -31,7 +31,7 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   return /^[a-z\d_-]+$/.test(origin.slice(head.length, -tail.length))
 }
 
-/** Checks the origin after normalization, which turns Unicode variants of `*` and `.` into these characters. */
+/** Normalization turns Unicode variants of `*` and `.` into these characters. */
 function parseOrigin(text: string): string | null {
   if (!/^https?:\/\/[^/\\?#@%\s]+$/i.test(text) || !URL.canParse(text)) return null
   const { origin } = new URL(text)
@@ -50,12 +50,12 @@ const exposedHeaders = [
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers cap this value, for example at two hours. */
+/** Browsers cap this, for example at two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**
- * Sets the CORS headers of a response before its status is known (Fetch, "HTTP extensions"). Never allows credentials,
- * because the service uses no cookies.
+ * Runs before the status is known (Fetch, "HTTP extensions"). Never allows credentials, because the service uses no
+ * cookies.
  *
  * Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
  *
@@ -72,8 +72,8 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Responds to a CORS preflight request, and returns whether the request was one. Browsers send no key with it, so it
- * needs no authentication. Allows every requested header, so that the page can read the error of the actual request.
+ * Returns whether the request was a CORS preflight. Browsers send no key with it, so it needs no authentication. Allows
+ * every requested header, so that the page can read the error of the actual request.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

@@ -7,10 +7,10 @@ import { DomainError } from '../../core/errors.ts'
 import { failure, toErrorPayload } from '../../rest/error-responses.ts'
 import { securityHeaderLines } from './security-headers.ts'
 
-/** The maximum size of a body (ruling 6). */
+/** Ruling 6. */
 export const bodyLimitBytes = 256 * 1024
 
-/** Converts any thrown value. Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */
+/** Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */
 export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -83,7 +83,6 @@ export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string)
   return count
 }
 
-/** Responds to a malformed or slow request with the error envelope, and closes the connection. */
 export function rejectConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
   const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

@@ -3,7 +3,6 @@ import { DomainError, invalidInput } from '../../core/errors.ts'
 import type { ParsedJson } from '../../core/net/json-text.ts'
 import { parseJsonText } from '../../core/net/json-text.ts'
 
-/** Accepts only JSON bodies and empty bodies, uncompressed and in UTF-8. */
 export function acceptOnlyJson(
   app: FastifyInstance,
   read: (body: Buffer, request: FastifyRequest) => unknown = (body) => parseJson(body),
@@ -26,7 +25,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
   if (method === 'GET' || method === 'HEAD') return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    // Lists the accepted encodings (RFC 9110, 15.5.16).
+    // RFC 9110, 15.5.16.
     reply.header('accept-encoding', 'identity')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
   }
@@ -40,7 +39,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Parses a body; `undefined` if it is empty, because many clients send the JSON content type with an empty DELETE.
+ * `undefined` if the body is empty, because many clients send the JSON content type with an empty DELETE.
  *
  * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */

@@ -11,7 +11,7 @@ export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()
 
-/** Replaces a method that no path supports. Fastify's `rewriteUrl` must return the URL. */
+/** Fastify's `rewriteUrl` must return the URL. */
 export function routeOtherMethods(request: IncomingMessage): string {
   const { method = '', url = '' } = request
   if (!routedMethods.includes(method)) {
@@ -25,7 +25,7 @@ export function restoreMethod({ raw }: FastifyRequest): void {
   if (raw.method === otherMethod) raw.method = originalMethods.get(raw) ?? otherMethod
 }
 
-/** Responds to the other methods of a path with 405 and `Allow` (ruling 6). GET includes HEAD. */
+/** Responds with 405 and `Allow` (ruling 6). GET includes HEAD. */
 export function rejectOtherMethods(app: FastifyInstance, path: string, supported: readonly string[]): void {
   const allowed = supported.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {

@@ -12,10 +12,7 @@ export type MetricsServer = {
 
 const path = '/metrics'
 
-/**
- * Creates a server for `/metrics` on its own port, so that access to it can be granted separately. Concurrent requests
- * share one measurement.
- */
+/** Has its own port, so that access can be granted separately. Concurrent requests share one measurement. */
 export function createMetricsServer(
   expose: () => Promise<WriteMetrics>,
   onError: (error: unknown) => void,

@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 
 /**
- * Takes one token of a merchant or an address, and sets the `RateLimit` headers (IETF draft).
+ * Sets the `RateLimit` headers (IETF draft).
  *
  * @throws DomainError RATE_LIMITED; if the limiter waits for another process, the promise rejects with this error
  */
@@ -17,13 +17,10 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
     takeToken(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
 }
 
-/** Addresses beyond this number share one limit, so that a flood of addresses does not exhaust memory. */
+/** Further addresses share one limit, so that a flood does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
-/**
- * Limits only failed authentication, because a caller with a valid key must not be limited by other callers behind the
- * same proxy.
- */
+/** A caller with a valid key must not be limited by other callers behind the same proxy. */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
   return (address, setHeader) => {
@@ -34,7 +31,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
   }
 }
 
-/** Returns an IPv4 address, or the /64 network of an IPv6 address, because one caller usually has a whole /64. */
+/** One caller usually has a whole /64 of IPv6. */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
@@ -43,7 +40,6 @@ export function networkOf(address: string): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** @throws DomainError RATE_LIMITED */
 function takeToken(
   window: RateLimitWindow,
   { perSecond, policy, at }: { perSecond: number; policy: string; at: number },
@@ -54,7 +50,6 @@ function takeToken(
   enforceLimit({ perSecond, policy, left: Math.max(0, free - 1), isOver: free < 1 }, setHeader)
 }
 
-/** A process returns `unused` tokens and requests up to `wanted` new ones. */
 export type TokenExchangeRequest = { readonly merchantId: string; readonly unused: number; readonly wanted: number }
 
 export type TokenExchangeResult = { readonly tokens: number; readonly left: number }
@@ -68,8 +63,8 @@ export type SharedWindows = {
 }
 
 /**
- * Leases tokens to processes. Leased tokens plus those used within the last second never exceed `perSecond`, so the
- * limit holds across processes. The use of a leased token is recorded at the next exchange, so never too early.
+ * Leased tokens plus those used within the last second never exceed `perSecond`, so the limit holds across processes.
+ * The use of a leased token is recorded at the next exchange, so never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -92,7 +87,6 @@ export function createSharedWindows(perSecond: number, elapsed: () => number): S
   }
 }
 
-/** An idle process returns unused tokens after this time. */
 const tokenLeaseMs = 200
 
 type TokenLease = {
@@ -103,10 +97,7 @@ type TokenLease = {
   pendingExchange: Promise<void> | null
 }
 
-/**
- * Limits the requests of one of several processes. The process leases tokens in batches, so that few requests wait for
- * the shared windows.
- */
+/** The process leases tokens in batches, so that few requests wait for the shared windows. */
 export function createSharedRateLimiter(
   perSecond: number,
   { exchange, processes }: { exchange: ExchangeTokens; processes: number },
@@ -140,7 +131,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** Returns whether it took a token; `null` if new tokens must be requested. */
+  /** `null` if new tokens must be requested. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--
@@ -172,7 +163,7 @@ const windowMs = 1_000
 /** Uses within this time are merged into one entry, so that a window has at most a hundred entries. */
 const mergeWithinMs = 10
 
-/** A sliding window. Used tokens are free again one second after `until`. `leased` has the tokens of each process. */
+/** Used tokens are free again one second after `until`. `leased` has the tokens of each process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>
@@ -198,7 +189,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Removes unused windows, at most once in `everyMs` because it visits all windows. */
+  /** At most once in `everyMs`, because it visits all windows. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at
@@ -232,7 +223,6 @@ function freeTokensOf({ used, leased }: RateLimitWindow, perSecond: number): num
   return free
 }
 
-/** @throws DomainError RATE_LIMITED */
 function enforceLimit(
   { perSecond, policy, left, isOver }: { perSecond: number; policy: string; left: number; isOver: boolean },
   setHeader: SetHeader,

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { rejectOtherMethods } from './method-not-allowed.ts'
 
 /**
- * Redirects a path with a trailing slash to the one without it, permanently and with the query. 308 keeps method and body, and
- * no credential is checked, because the target checks it. `Location` is relative: behind a proxy the service does not know its
- * own origin.
+ * 308 keeps method and body, and no credential is checked, because the target checks it. `Location` is relative: behind
+ * a proxy the service does not know its own origin.
  */
 export function redirectTrailingSlash(app: FastifyInstance, path: string, methods: readonly ('GET' | 'POST')[]): void {
   const url = `${path}/`

@@ -22,13 +22,10 @@ export type AccessLogEntry = {
   readonly trace_id?: string
 }
 
-/**
- * Logs a response at level info. `isTrusted` means that the operation is from a trusted document, so an operator chose
- * its name.
- */
+/** `isTrusted` means that the operation is from a trusted document, so an operator chose its name. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** Returns a metric label: `pages` for routes outside the APIs, empty for an unknown path. */
+/** `pages` for routes outside the APIs, empty for an unknown path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
@@ -43,9 +40,9 @@ export type RequestSpan = {
 }
 
 export type RequestTracer = {
-  /** Starts the span of an admitted request that arrived `elapsedMs` ago. Continues the trace in the headers. */
+  /** Continues the trace in the headers. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** Records a request that was not admitted. The trace in its headers is not trusted. */
+  /** The trace in its headers is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 

@@ -2,22 +2,21 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
 export type ResponseFlush = {
-  /** Queues a response. `send` must not throw. */
+  /** `send` must not throw. */
   readonly schedule: (send: () => void) => void
-  /** Sends all queued responses. Called before long synchronous work. */
+  /** Called before long synchronous work. */
   readonly flush: () => void
-  /** Sends all queued responses if the oldest has waited longer than `overdueMs`. */
   readonly flushOverdue: () => void
 }
 
 const overdueMs = 2
 
 /**
- * Queues responses to reads until the end of the event-loop iteration (`setImmediate`), and then sends them together.
+ * Responses to reads are sent together at the end of the event-loop iteration (`setImmediate`).
  *
  * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
  * A wake-up for each would cost this process up to half the time of a small response. Responses to writes are not
- * queued, because a batch commits them together.
+ * queued: a batch commits them together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -56,10 +55,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text with the headers of the reply, immediately or when `whenReady` calls back.
- *
- * Bypasses Fastify's serialization, type checks and `onSend` hooks, which take a twentieth of the time of a small
- * response.
+ * Immediately, or when `whenReady` calls back. Bypasses Fastify's serialization, type checks and `onSend` hooks, which
+ * take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * The headers of every response. Browsers must not render, embed or cache the data.
+ * Browsers must not render, embed or cache the data.
  *
  * Strict-Transport-Security is absent: it must not be sent over plain HTTP (RFC 6797, 7.2), and only the proxy that
  * terminates TLS knows whether the whole host requires TLS.
@@ -16,12 +16,11 @@ export const securityHeaders = {
   'cache-control': 'no-store',
 } as const
 
-/** The header lines for responses without a Fastify reply. */
 export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Runs before other code sets headers, so that a page can override these headers. */
+/** Before other code sets headers, so that a page can override these. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

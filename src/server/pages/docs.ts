@@ -12,8 +12,8 @@ import type { Precompressed } from './precompressed.ts'
 import { buildInThread, memoizeBuild, precompress, sendPrecompressed } from './precompressed.ts'
 
 /**
- * Adds the API reference, which is public: `/openapi.json`, and the pages `/docs` and `/docs/errors`. Each is the same for every
- * caller, and is built and compressed at its first request.
+ * The API reference is public. Each page is the same for every caller, and is built and compressed at its first
+ * request.
  */
 export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], options: DocsOptions): void {
   const { mode } = options
@@ -50,7 +50,7 @@ function addDocument(
   const document = memoizeBuild(build)
   app.get(path, async (request, reply) => {
     reply.type(`${type}; charset=utf-8`).headers({
-      // Caches must revalidate the response, so that an update of the service is visible immediately.
+      // Caches must revalidate, so that an update of the service is visible immediately.
       'cache-control': 'public, no-cache',
       vary,
       ...(policy !== undefined && { 'content-security-policy': policy }),

@@ -5,7 +5,7 @@ import { html } from './html.ts'
 import { pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { staticPagePolicy } from './page-response.ts'
 
-/** Renders the page to which the `type` of problem details leads: every error code of REST, each under its anchor. */
+/** The `type` of problem details leads here: every error code of REST, each under its anchor. */
 export function errorsPage(): string {
   const rows = restErrorCodes.map(
     (code) => html`<tr id="${errorAnchor(code)}">
@@ -28,12 +28,12 @@ ${rows}</tbody>
   return renderHtmlDocument({ title: 'Errors · payout-gateway', style, hasScript: false }, body)
 }
 
-/** Lets a code break after an underscore on a narrow screen. */
+/** A code may break after an underscore on a narrow screen. */
 function breakable(code: string): readonly Html[] {
   return code.split(/(?<=_)/).map((part, place) => html`${place === 0 ? '' : { html: '<wbr>' }}${part}`)
 }
 
-/** Marks the parts between backticks as code. */
+/** Marks the parts between backticks. */
 function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, place) => (place % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
 }

@@ -40,8 +40,7 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 }
 `
 
-// Runs in a worker thread, because the package has nine megabytes of source, which take half a second to load, render
-// and hash.
+// The package has nine megabytes of source, which take half a second to load, render and hash in a worker thread.
 if (parentPort) parentPort.postMessage(await buildPage(workerData as PageTabs))
 
 async function buildPage(tabs: PageTabs): Promise<BuiltPage> {
@@ -74,7 +73,7 @@ function graphiqlHtml(script: string): string {
 `
 }
 
-/** Returns one script, so that the content security policy can allow it by its hash. */
+/** A single script, which the content security policy can allow by its hash. */
 function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,

@@ -8,7 +8,7 @@ export type GraphiqlTab = { readonly query: string; readonly variables?: string;
 
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
-/** The tab without demo data, for which no API key is known. */
+/** Without demo data: no API key is known. */
 const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {
@@ -29,7 +29,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/** Builds the page at the first request. A browser that has stored no tabs shows `tabs`. */
+/** At the first request. A browser that has stored no tabs shows `tabs`. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()

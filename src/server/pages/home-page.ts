@@ -8,10 +8,10 @@ import { html } from './html.ts'
 import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
-/** `key` is the demo merchant's API key, if there is one. */
+/** `key` is the demo merchant's, if there is one. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** The page at `/` is plain text unless `Accept` lists HTML. */
+/** Plain text unless `Accept` lists HTML. */
 export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
   app.get('/', async (request, reply) => {
     const home = { mode, key, origin: serviceOriginOf(request, mode) }
@@ -27,7 +27,7 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
   }
 }
 
-/** Returns whether a browser navigates to an unknown path outside the APIs. */
+/** Whether a browser navigates to an unknown path outside the APIs. */
 export function isMissingPage({ code }: DomainError, request: FastifyRequest): boolean {
   return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isPageRequest(request)
 }

@@ -3,7 +3,7 @@ export type Html = { readonly html: string }
 
 type HtmlPart = string | number | Html | readonly Html[]
 
-/** A template tag that escapes every value except `Html`. */
+/** Escapes every value except `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(renderPart)) }
 }

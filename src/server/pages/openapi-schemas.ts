@@ -18,8 +18,8 @@ export function inputSchema(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * Merges the endpoint's schema of a field with the operation's schema. The latter takes precedence, unless the endpoint
- * declares a type because the wire format differs. A nullable field has `null` as its second type.
+ * The operation's schema takes precedence, unless the endpoint declares a type because the wire format differs. A
+ * nullable field has `null` as its second type.
  */
 export function mergeSchemas(declared: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   const [value, alternative] = anyOf ?? []
@@ -39,7 +39,6 @@ export function withoutNull({ type, enum: values, ...schema }: JsonSchema): Json
   return { ...schema, type: String(type?.[0]), ...(values && { enum: values.filter((value) => value !== null) }) }
 }
 
-/** Moves every schema with a title to `schemas` and replaces it with a reference. */
 export function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchemas): JsonSchema {
   const { properties, items, oneOf } = schema
   const hoisted = {
@@ -57,7 +56,7 @@ export function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchem
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** Builds an example value. Includes an optional property only if it has an example. */
+/** Includes an optional property only if it has an example. */
 export function sampleOf(schema: JsonSchema, schemas: JsonSchemas): unknown {
   const { examples, properties, required = [], items, oneOf } = dereference(schema, schemas)
   if (items && !examples) return (dereference(items, schemas).oneOf ?? [items]).map((each) => sampleOf(each, schemas))

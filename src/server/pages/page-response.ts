@@ -28,15 +28,13 @@ export function contentSecurityPolicy(directives: readonly string[], formAction 
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/**
- * Returns the service's origin for examples. It is HTTPS in live mode, because no example may send a key in plain text.
- */
+/** HTTPS in live mode, because no example may send a key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`
 }
 
-/** Caches must revalidate the response, so that an update of the service is visible immediately. */
+/** Caches must revalidate, so that an update of the service is visible immediately. */
 export function sendWithEtag(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'public, no-cache')

@@ -27,12 +27,9 @@ import { createDownloadSender } from './send-download.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * The wire names of the operation's fields, for its errors. Null while the request is parsed, because parse errors
-     * already have wire names.
-     */
+    /** For errors. Null while the request is parsed, because parse errors already have wire names. */
     names: FieldNames | null
-    /** The raw body, for numbers that a double can't represent. */
+    /** For numbers that a double can't represent. */
     bodyText: string | null
   }
 }
@@ -115,10 +112,7 @@ function pickMembers(body: unknown, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
-/**
- * Runs a long poll until it has a result, the caller disconnects, the credential becomes invalid, or the service shuts
- * down.
- */
+/** Until it has a result, the caller disconnects, the credential becomes invalid, or the service shuts down. */
 async function runWithHeldStream<Result>(
   { request, reply }: Exchange,
   holdStream: HoldStream,
@@ -147,7 +141,7 @@ async function runWithHeldStream<Result>(
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
-  // Sends the envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
+  // Ruling 2, or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -156,7 +150,7 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Returns whether `Accept` prefers problem details to the envelope, or lists them explicitly with the same quality. */
+/** Content negotiation: lists problem details with a higher quality, or explicitly with the same. */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (
@@ -164,10 +158,7 @@ function prefersProblemDetails(accept: string | undefined): boolean {
   )
 }
 
-/**
- * Rejects a request whose `Accept` excludes JSON and, for a download, its media types (ruling 6). An `Accept` header
- * with only problem details concerns errors, so it does not exclude JSON.
- */
+/** Ruling 6. An `Accept` header with only problem details concerns errors, so it does not exclude JSON. */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
   return ({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void => {
@@ -188,7 +179,7 @@ function isCreation({ method, writeOperation }: Route): boolean {
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** Returns the idempotency key, or `null` and the header's errors (ruling 22). */
+/** `null` with the header's errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey

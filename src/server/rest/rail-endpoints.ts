@@ -23,12 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/**
- * Adds the endpoints that rails call. Banks report statuses; blockchain nodes read the addresses to watch and report
- * deposits.
- *
- * The rail's signature authenticates a request, which can concern any merchant.
- */
+/** The rail's signature authenticates a request, which can concern any merchant. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -96,7 +91,7 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
       }
       done()
     },
-    /** Returns the signed message id. @throws DomainError INVALID_TOKEN */
+    /** Returns the message id. @throws DomainError INVALID_TOKEN */
     verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {
@@ -140,8 +135,8 @@ function isBatch(body: unknown): body is { readonly deposits: unknown } {
 }
 
 /**
- * Processes a batch of deposit reports. Reports of the same blockchain transfer run in order, and different transfers
- * run concurrently. An invalid report does not affect the others.
+ * Reports of the same blockchain transfer run in order, and different transfers run concurrently. An invalid report
+ * does not affect the others.
  *
  * @throws the first error other than INVALID_INPUT; the node then sends the whole batch again, which is idempotent
  */

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** The limit in each process, because a download takes event-loop time from other requests. */
+/** In each process: a download takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
@@ -17,8 +17,8 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Sends files with backpressure. Limits a merchant's concurrent downloads, which count as streams and end when the
- * credential becomes invalid.
+ * With backpressure. A merchant's concurrent downloads are limited; they count as streams and end when the credential
+ * becomes invalid.
  *
  * A failure after the start destroys the connection, so that no client takes a truncated file for a complete one.
  */
@@ -85,7 +85,7 @@ async function sendChunks(
   }
 }
 
-/** Waits for `drain`; disconnects a client that reads nothing for `maxStallMs`. */
+/** Disconnects a client that reads nothing for `maxStallMs`. */
 function waitForDrain(raw: ServerResponse, maxStallMs: number): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

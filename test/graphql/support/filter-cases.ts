@@ -1,3 +1,4 @@
+import { payoutMethodTypes } from '../../../src/modules/payout-methods/payout-method.ts'
 import type { StoredRow } from './lists.ts'
 import type { ListsWorld } from './lists-world.ts'
 
@@ -65,7 +66,7 @@ export const filterCases: Record<string, Record<string, Cases>> = {
   },
   PayoutMethod: {
     ...byOwner,
-    'filter.type': oneOf('type', ['BANK', 'BANK'], ['WALLET', 'WALLET']),
+    'filter.type': oneOf('type', ...payoutMethodTypes.map((type) => [type, type] as const)),
     'filter.currency': text('currency', 'NGN', 'ZAR', 'USDC', 'USDT'),
     ...byTime,
   },

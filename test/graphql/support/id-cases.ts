@@ -2,7 +2,7 @@ import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { AskResult } from './ask.ts'
 import { everythingOf } from './selection.ts'
 import type { NodeType, Thing, World } from './world.ts'
-import { nodeTypes } from './world.ts'
+import { nodeTypes, nodeTypesOfMethods } from './world.ts'
 
 /**
  * How a test calls one field or argument that takes an id, and the expected outcomes as `outcomeOf` returns
@@ -46,7 +46,7 @@ const deciding = (field: string) => ({
 
 const thing = (type: NodeType, id: string): Thing => ({ type, id })
 const person = ({ person }: World) => thing('Customer', person)
-const methodTypes = ['BankPayoutMethod', 'WalletPayoutMethod'] as const
+const methodTypes = Object.values(nodeTypesOfMethods)
 
 const lookup = (field: string, type: string) => ({
   document: `query($id: ID!) { ${field}(id: $id) ${everythingOf(schema, type)} }`,

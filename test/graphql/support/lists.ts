@@ -1,11 +1,13 @@
 import type { GraphQLObjectType, GraphQLOutputType } from 'graphql'
 import { getNamedType } from 'graphql'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
+import type { PayoutMethodType } from '../../../src/modules/payout-methods/payout-method.ts'
 import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { App } from '../../support/app.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import type { Ask, AskResult } from './ask.ts'
 import { connectionFieldsOf } from './walk.ts'
+import { nodeTypesOfMethods } from './world.ts'
 
 /**
  * Every field that returns a connection of nodes, such as `Customer.wallets`. A delivery to an endpoint is not a
@@ -127,7 +129,7 @@ export async function rowsOf(
 export function globalIdOf(list: string, row: StoredRow): string {
   const item = itemOf(list)
   if (item !== 'PayoutMethod') return toGlobalId(item, row.id)
-  return toGlobalId(row.type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod', row.id)
+  return toGlobalId(nodeTypesOfMethods[row.type as PayoutMethodType], row.id)
 }
 
 /** The lists of a merchant: its own once, and those of other types for each of `parents`. */

@@ -8,6 +8,7 @@ import {
   isNonNullType,
   isRequiredInputField,
 } from 'graphql'
+import { nodeTypesOfMethods } from './world.ts'
 
 /**
  * The values that documents can use: ids by type, cursors by list, such as `Merchant.wallets`, or `wallets`
@@ -79,7 +80,7 @@ export function randomArguments(
     ...(once(6) && { walletId: idOf('Wallet') }),
     recipient: oneOf<unknown>([
       { currency: oneOf(['NGN', 'ZAR']) },
-      { payoutMethodId: idOf('BankPayoutMethod', 'WalletPayoutMethod') },
+      { payoutMethodId: idOf(...Object.values(nodeTypesOfMethods)) },
       {
         bankAccount: {
           accountNumber: '0690000032',
@@ -186,7 +187,7 @@ export function randomArguments(
     if (has('idempotencyKey') && once(2)) {
       return { values: [['idempotencyKey', once(6) ? 'none' : oneOf(known.idempotencyKeys)]], size: 1 }
     }
-    const types = named === 'PayoutMethod' ? ['BankPayoutMethod', 'WalletPayoutMethod'] : [named]
+    const types = named === 'PayoutMethod' ? Object.values(nodeTypesOfMethods) : [named]
     if (has('id'))
       return { values: [['id', named === 'Node' ? idOf(oneOf(Object.keys(known.ids))) : idOf(...types)]], size: 1 }
     if (has('ids')) {

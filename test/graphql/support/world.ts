@@ -4,6 +4,7 @@ import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { listEvents } from '../../../src/modules/events/list-events.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { eventsAfter } from '../../../src/modules/outbox/repository.ts'
+import type { PayoutMethodType } from '../../../src/modules/payout-methods/payout-method.ts'
 import { deleteWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/delete-webhook-endpoint.ts'
 import { lockWebhookEndpointById, storeWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/repository.ts'
 import { testWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/test-webhook-endpoint.ts'
@@ -31,6 +32,11 @@ export const nodeTypes = [
   'WebhookEndpoint',
 ] as const
 export type NodeType = (typeof nodeTypes)[number]
+
+export const nodeTypesOfMethods: Record<PayoutMethodType, NodeType> = {
+  BANK: 'BankPayoutMethod',
+  WALLET: 'WalletPayoutMethod',
+}
 
 /** An object with an id: `id` is the decoded global id, a UUID except for ledger entries and events. */
 export type Thing = { readonly type: NodeType; readonly id: string }

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
+import { payoutMethodTypes } from '../../../src/modules/payout-methods/payout-method.ts'
 import type { OperationName } from '../../../src/operations/operation-name.ts'
 import { operations } from '../../../src/server/operations.ts'
 import type { Ask } from '../../graphql/support/ask.ts'
@@ -188,7 +189,12 @@ function filtersOf({ list }: ListCall, ours: World, others: World): Record<strin
       { customerType: 'INDIVIDUAL' },
       { customerType: 'BUSINESS' },
     ],
-    PayoutMethod: [{ type: 'BANK' }, { type: 'WALLET' }, { currency: 'NGN' }, { currency: 'USDC' }, ...owners],
+    PayoutMethod: [
+      ...payoutMethodTypes.map((type) => ({ type })),
+      { currency: 'NGN' },
+      { currency: 'USDC' },
+      ...owners,
+    ],
     Wallet: [{ assetType: 'STABLECOIN' }, { assetType: 'FIAT' }, { currency: 'USDC' }, { currency: 'NGN' }, ...owners],
     Payout: [
       ...(owner !== 'Query' ? [] : [ours, others].map(({ wallets }) => ({ walletId: wallets.person }))),

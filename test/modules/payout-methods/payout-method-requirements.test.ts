@@ -5,11 +5,10 @@ import { addAssetCode } from '../../../src/modules/asset-codes/add-asset-code.ts
 import { networks } from '../../../src/modules/networks/network.ts'
 import { checkCodes } from '../../../src/modules/payout-methods/checks/check.ts'
 import {
-  CreateBankPayoutMethodInput,
-  CreateWalletPayoutMethodInput,
   createBankPayoutMethod,
   createWalletPayoutMethod,
 } from '../../../src/modules/payout-methods/create-payout-method.ts'
+import type { PayoutMethodType } from '../../../src/modules/payout-methods/payout-method.ts'
 import { walletExamples } from '../../../src/modules/payout-methods/payout-method-fields.ts'
 import type { PayoutMethodRequirements } from '../../../src/modules/payout-methods/payout-method-requirements.ts'
 import { getPayoutMethodRequirements } from '../../../src/modules/payout-methods/payout-method-requirements.ts'
@@ -19,6 +18,11 @@ import { leastCpuMs } from '../../support/cpu.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const currencies = ['NGN', 'ZAR', 'KES', 'USDC', 'USDT', 'PYUSD']
+
+const operations = {
+  BANK: createBankPayoutMethod,
+  WALLET: createWalletPayoutMethod,
+} satisfies Record<PayoutMethodType, unknown>
 
 describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   async function startWithAssets() {
@@ -103,8 +107,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     async function register(app: App, { type }: PayoutMethodRequirements, values: FieldValues) {
       try {
         const input = { type, currency, ...values } as never
-        const create = type === 'BANK' ? createBankPayoutMethod : createWalletPayoutMethod
-        const { result } = await create(app.context(), input)
+        const { result } = await operations[type](app.context(), input)
         return { method: result, invalidFields: [] }
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
@@ -122,7 +125,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
 
     test('list every input field except type, currency and customerId', async () => {
       const requirements = await requirementsOf(await startWithAssets(), currency)
-      const schema = requirements.type === 'BANK' ? CreateBankPayoutMethodInput : CreateWalletPayoutMethodInput
+      const schema = operations[requirements.type].declaration.input
       const fieldNames = requirements.fields.map(({ name }) => name)
       const excluded = ['type', 'currency', 'customerId']
       expect(fieldNames).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
@@ -194,7 +197,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   // Tests the schemas of the operations, because registering a method for every value would take minutes.
   describe.each(['NGN', 'USDC'])('the pattern of a field in %s', (currency) => {
     const shape: Record<string, { safeParse: (value: string) => { success: boolean } }> =
-      currency === 'NGN' ? CreateBankPayoutMethodInput.shape : CreateWalletPayoutMethodInput.shape
+      operations[currency === 'NGN' ? 'BANK' : 'WALLET'].declaration.input.shape
 
     async function fieldsWithPattern() {
       const { fields } = await requirementsOf(await startWithAssets(), currency)

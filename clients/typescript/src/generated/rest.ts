@@ -537,7 +537,7 @@ export type WalletPayoutMethod = {
   readonly network: 'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'
 }
 
-/** A bank account or crypto address to pay out to. */
+/** A payout method of any type. */
 export type PayoutMethod = BankPayoutMethod | WalletPayoutMethod
 
 /** A bank that payouts can go to. */
@@ -2427,7 +2427,7 @@ export type Gets = {
       readonly query?: {
         /** Only methods of this customer, or with `null` only the merchant’s own. An unknown customer has none. */
         readonly customer_id?: string | 'null' | ''
-        /** Only bank accounts, or only crypto addresses. */
+        /** Only methods of this type. */
         readonly type?: 'BANK' | 'WALLET'
         /** Only methods in this currency or stablecoin, such as `NGN`. An unknown one matches nothing. */
         readonly currency?: string

@@ -49,7 +49,7 @@ export const setRateAction: ActionDeclaration = {
   },
 }
 
-/** The form in a row of the rates, which shows the present rate. */
+/** In a row of the rates, with the present rate. */
 export const changeRateAction: ActionDeclaration = {
   ...setRateAction,
   formName: 'rate change',
@@ -110,7 +110,7 @@ export const setFeeAction: ActionDeclaration = {
   },
 }
 
-/** The form in a row of the fees, which shows the present fee. */
+/** In a row of the fees, with the present fee. */
 export const changeFeeAction: ActionDeclaration = {
   ...setFeeAction,
   formName: 'fee change',

@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** The identifiers of a bank account (contract 4.4, where the nullable ones are optional). */
+/** Contract 4.4, where the nullable ones are optional. */
 export type BankDetails = {
   currency: string
   accountNumber: string
@@ -13,11 +13,7 @@ export type BankDetails = {
   iban: string | null
 }
 
-/**
- * Checks the identifiers of a bank account, in the order of the contract's fields (ruling 23).
- *
- * Checks the account number for NGN only, because no single rule covers another currency of the contract.
- */
+/** Checks the account number for NGN only: no single rule covers another currency of the contract (ruling 23). */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
   const checks = [
@@ -31,8 +27,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other
- * nine (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit.
+ * Ten digits, the last of which is a check digit over the bank code and the other nine (CBN, NUBAN standard of 2010,
+ * revised in 2020). Detects every single wrong digit.
  *
  * @returns null if no check is possible, because the CBN has not assigned the bank code
  */
@@ -54,8 +50,8 @@ export function checkNuban({
 }
 
 /**
- * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits
- * of another financial institution prefixed with `9`.
+ * Six digits: a bank's three digits prefixed with `000`, or the five digits of another financial institution prefixed
+ * with `9`.
  *
  * Returns null for codes of payment switches, which the check digit does not cover: NIBSS uses six digits (`000013` is
  * not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
@@ -74,7 +70,7 @@ function nubanCheckDigitError(digits: string): string | null {
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** Checks the format of a UK sort code, which has no check digit. */
+/** A sort code has no check digit. */
 function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
   const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
@@ -82,8 +78,8 @@ function checkSortCode(sortCode: string): IdentifierCheck {
 }
 
 /**
- * Checks the format and country of a BIC (ISO 9362), which has no check digit. ibantools rejects digits in the first
- * four characters, which ISO 9362 has allowed since 2014.
+ * A BIC (ISO 9362) has no check digit. ibantools rejects digits in the first four characters, which ISO 9362 has
+ * allowed since 2014.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
@@ -148,10 +144,7 @@ function ibanError(text: string): string | null {
   return 'The national check digit within the IBAN does not fit its bank and account.'
 }
 
-/**
- * Sums decimal digits, each times its weight. If no weight shares a factor with 10, the sum modulo 10 detects every
- * single wrong digit.
- */
+/** If no weight shares a factor with 10, the sum modulo 10 detects every single wrong digit. */
 function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
   return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)
 }

@@ -20,7 +20,7 @@ export const checkOutcomes = defineEnum({
 })
 
 /**
- * The result of a check of one field. A failed check never rejects a request (ruling 23).
+ * A failed check never rejects a request (ruling 23).
  *
  * `field` is the camelCase name, such as `accountNumber`. `message` does not contain the identifier, because results
  * are logged and account numbers must not be.

@@ -2,15 +2,14 @@ import type { BankReport, ReportState } from '../../rail-orders/rail-order.ts'
 import type { HttpResult } from '../../webhooks/transport/http-exchange.ts'
 import { hasOrderId, parseBankReport, parseCancellation } from './wire-format.ts'
 
-/** A bank's response about an order, as far as it can be parsed. */
+/** As far as the response can be parsed. */
 export type BankResponse = {
   /** `null` if the bank did not respond. */
   readonly status: number | null
   readonly failure: string | null
-  /** The reported state, regardless of the HTTP status. */
+  /** Regardless of the HTTP status. */
   readonly report: BankReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
-  /** Whether the body contains the id of the order. */
   readonly isNamed: boolean
 }
 
@@ -30,7 +29,6 @@ export function parseBankResponse(orderId: string, result: HttpResult): BankResp
   return { status, failure: null, report, cancelling: isConsistent ? outcome : null, isNamed }
 }
 
-/** Whether a response has a state and a matching HTTP status. */
 export function hasValidState({ status, report }: BankResponse): boolean {
   if (report === null) return false
   return status === ok || status === created || (status === unprocessable && report.state === 'REJECTED')

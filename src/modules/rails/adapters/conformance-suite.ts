@@ -24,7 +24,6 @@ type TestAccount = z.output<typeof CheckRailInput>
 
 export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
-/** A rule and its check, which returns whether the bank follows the rule and a summary of the responses. */
 type ConformanceRule = readonly [
   rule: string,
   check: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
@@ -32,12 +31,11 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** An age at which a signature must be rejected; the limit is five minutes. */
+/** Above the limit of five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * Checks whether a bank follows each rule of docs/guides/rails.md, with a few orders that pay an account of the
- * operator. Does not check reports that the bank posts.
+ * The orders pay an account of the operator. Does not check reports that the bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -76,7 +74,7 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** For each accepted order, the response to compare later ones with. */
+    /** By accepted order, to compare later responses with. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),
@@ -280,7 +278,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** Whether the bank rejects the request permanently, without reporting a state. */
+/** True only if the bank reports no state. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

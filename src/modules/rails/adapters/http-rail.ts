@@ -23,23 +23,21 @@ export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
 export type HttpRailConfig = {
   readonly name: string
-  /** Base URL, without a trailing slash. */
+  /** Has no trailing slash. */
   readonly url: string
   /** `whsec_…`, newest first. Our requests are signed with all of them, the bank's reports with any. */
   readonly secrets: readonly string[]
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** The machine's clock, which decides when signatures expire. */
+  /** Decides when signatures expire. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
 
 /**
- * Creates the rail of a bank with an HTTP API (docs/guides/rails.md).
- *
- * Its methods throw unless the bank gives a documented response; the order's state is then unknown. Responses need no
- * signature, because TLS authenticates the bank.
+ * docs/guides/rails.md describes the API. The methods throw unless the bank gives a documented response; the order's
+ * state is then unknown. Responses need no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -121,7 +119,7 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** Creates a client of the calls that are about no order. A call without a body is a GET. */
+/** Calls that are about no order. A call without a body is a GET. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
@@ -163,25 +161,23 @@ export type BankRequest = {
   readonly signedBy?: Signer
   readonly signedAs?: string
   readonly ageMs?: number
-  /** Changes the headers, for example to add trace context. */
+  /** For example to add trace context. */
   readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
 }
 
 type BankClientOptions = {
-  /** Base URL, such as `https://bank.example/v1`. */
+  /** Such as `https://bank.example/v1`. */
   readonly url: string
   readonly signer: Signer
   readonly wallClock: WallClock
   readonly limits: HttpTimeouts
 }
 
-/** The HTTP client of a bank. `close` closes idle connections. */
 export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
 
 /**
- * Creates the client of a bank. The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no
- * body, so `webhook-id` contains the request type and the order id (`find_<order id>`), which makes a captured
- * signature useless for another request.
+ * The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body, so `webhook-id` contains
+ * the request type and the order id (`find_<order id>`), which makes a captured signature useless for another request.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

@@ -5,13 +5,13 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 export type PaymentInstruction = {
   /** The payout's `reference_id`, a UUID, in every submission. */
   readonly id: string
-  /** The short reference that the recipient may see. */
+  /** The recipient may see it. */
   readonly transactionId: string
-  /** The amount that arrives: a decimal string in `currency`. */
+  /** The amount that arrives, in `currency`. */
   readonly amount: string
   readonly currency: string
   readonly country: string
-  /** The local payment scheme, such as `nip`. */
+  /** Such as `nip`. */
   readonly transferType: string
   readonly recipient: {
     readonly name: string
@@ -23,41 +23,40 @@ export type PaymentInstruction = {
   readonly narration: string | null
   readonly createdAt: string
   readonly submittedAt: string
-  /** The number of submissions, including this one. */
+  /** Includes this submission. */
   readonly attempts: number
-  /** The merchant's current time, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** Headers that an HTTP rail sends in addition to its own, such as trace context. */
+/** In addition to the rail's own, such as trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * Carries orders to a bank. If a method throws, or takes longer than `callMs`, the outcome is unknown. The bank may
- * have accepted the order, so the service polls for its state.
+ * If a method throws, or takes longer than `callMs`, the outcome is unknown. The bank may have accepted the order, so
+ * the service polls for its state.
  */
 export type Rail = {
   readonly name: string
-  /** The limit per process. */
+  /** Limits each process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
   /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
   /** How long after the first submission an id can be submitted again without a second payment. */
   readonly idempotentForMs: number
-  /** Asks the bank to pay. Idempotent by the order's id. */
+  /** Idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
-  /** Returns the state of the order; `NOT_FOUND` if the bank is certain that it has no such order. */
+  /** `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** Returns the banks that orders in a currency can go to; for banks with such a list. */
+  /** Absent for banks without such a list. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** Returns the name of an account; for banks that tell it. */
+  /** Absent for banks that do not reveal names. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   /** For banks that report state changes themselves. */
   readonly reports?: {
     /**
-     * Verifies that the bank signed the request within the last five minutes.
+     * The signature must be at most five minutes old.
      *
      * @returns the bank's id of the message; a message that is posted again has the same id
      * @throws DomainError INVALID_TOKEN
@@ -68,22 +67,20 @@ export type Rail = {
   }
 }
 
-/** A report that a bank posted. Header names are in lower case; the body is unchanged. */
+/** Header names are in lower case; the body is unchanged. */
 export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
-  /** Time of arrival, in milliseconds since 1970. */
   readonly now: WallTime
 }
 
-/** A report with the id of its order. */
 export type IdentifiedBankReport = BankReport & { readonly id: string }
 
 export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** Wraps a call. `call` makes it with the given headers, or else with the caller's. */
+/** `call` uses the given headers, or else the caller's. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,
@@ -103,7 +100,6 @@ export function observeRail(rail: Rail, observe: RailCallObserver): Rail {
   }
 }
 
-/** Returns the reported state, or the outcome of a cancellation. */
 export function railCallOutcomeOf(result: unknown): string {
   return typeof result === 'string' ? result : (result as { readonly state: string }).state
 }

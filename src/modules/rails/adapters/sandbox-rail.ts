@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** The simulated bank's responses, which depend on the time since the first submission. */
+/** By the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -22,7 +22,7 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Reports one state after another, each after a delay. */
+/** Reports each state after a delay. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]
@@ -67,7 +67,7 @@ function throwNoAnswer(): never {
   throw noAnswerError()
 }
 
-/** The banks that the simulated bank knows. All their accounts exist, except the one that rejects as missing. */
+/** All their accounts exist, except the one that rejects as missing. */
 const banks = [
   { currency: 'NGN', bankCode: '044', bankName: 'Access Bank' },
   { currency: 'NGN', bankCode: '011', bankName: 'First Bank of Nigeria' },
@@ -78,8 +78,8 @@ const banks = [
 ] as const
 
 /**
- * The simulated bank of the sandbox. The account number selects its behaviour. Its responses depend only on the order
- * and on the time since the first submission.
+ * The account number selects its behaviour. Its responses depend only on the order and on the time since the first
+ * submission.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,

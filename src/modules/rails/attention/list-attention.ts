@@ -23,19 +23,17 @@ export type AttentionItem = {
   readonly payoutId: string
   readonly rail: string
   readonly payoutStatus: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'RETURNED'
-  /** The time at which the payout entered the queue. */
   readonly since: string
   readonly cause: string | null
-  /** The bank's reference of the payment. */
   readonly reference: string | null
   readonly actions: readonly AttentionAction[]
 }
 
-/** `after` is the cursor of the next page, `null` on the last page. */
+/** `after` is the cursor of the next page; `null` on the last. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * Lists the merchant's attention queue, oldest first, with the actions that the merchant may take.
+ * Oldest first, with the actions that the merchant may take.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -49,7 +47,7 @@ export async function listAttention(
   return toAttentionPage(rows, limit, merchantActions(context))
 }
 
-/** Lists the attention queue of all merchants, for an operator. @throws DomainError INVALID_INPUT */
+/** @throws DomainError INVALID_INPUT */
 export async function listAllAttention(
   { db }: Service,
   input: z.input<typeof ListAttentionInput>,
@@ -77,7 +75,7 @@ function toAttentionPage(
   }
 }
 
-/** Returns why the payout needs a decision, with the bank's later reports. */
+/** Includes the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

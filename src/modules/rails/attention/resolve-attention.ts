@@ -23,7 +23,7 @@ export const attentionActions = defineEnum({
 })
 export type AttentionAction = (typeof attentionActions)[number]
 
-/** The new state of the rail order, and the payout's new status; `null` if the payout is not settled. */
+/** `settledStatus` is `null` if the payout is not settled. */
 type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
@@ -34,8 +34,7 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * Applies a merchant's decision about a payout in the attention queue. In `live` a merchant may only `RETRY`, because
- * an operator must decide whether money moves to the merchant.
+ * In `live` a merchant may only `RETRY`, because an operator must decide whether money moves to the merchant.
  *
  * @returns the current payout
  */
@@ -58,14 +57,14 @@ export const resolveAttention = defineOperation(
   },
 )
 
-/** Returns the actions that a merchant may take without an operator. */
+/** Returns the actions that need no operator. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
 }
 
 /**
- * Applies a decision and stores its reason. The payout and its rail order change in one transaction.
+ * The payout and its rail order change in one transaction.
  *
  * @returns the current payout
  * @throws DomainError, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
@@ -94,7 +93,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Read the status again: the lock on the rail order now excludes other settlements.
+  // Again: the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -132,7 +131,7 @@ const resolutions: {
   RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
-/** Returns `null` if the payout's status does not allow the action. */
+/** `null` if the payout's status does not allow the action. */
 function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }

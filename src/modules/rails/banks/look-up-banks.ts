@@ -11,7 +11,7 @@ export const ListBanksInput = z.object({
 })
 
 /**
- * Returns the banks that payouts in a currency can go to (ruling 136).
+ * Ruling 136.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
  */
@@ -23,8 +23,7 @@ export async function listBanks(context: Context, input: z.input<typeof ListBank
 export const ResolveBankAccountInput = z.object({ accountNumber: identifier(), bankCode: identifier() })
 
 /**
- * Returns the name of a bank account. A token that acts as one customer may not: it would let a page read the names of
- * strangers (ruling 137).
+ * A token that acts as one customer may not: it would let a page read the names of strangers (ruling 137).
  *
  * @throws DomainError, the first that applies: INSUFFICIENT_SCOPE, INVALID_INPUT, RESOURCE_NOT_FOUND,
  *   BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE

@@ -7,17 +7,17 @@ import type { Rail } from '../adapters/rail.ts'
 /** How long a list of banks is kept, and how long a rail that cannot answer is not asked again. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
-/** The maximum number of kept lists: one for each rail and currency. */
+/** One for each rail and currency. */
 const maxBankLists = 100
 
-/** The maximum number of simultaneous questions of this process to all rails. */
+/** Limits the calls of this process to all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
 /**
- * Creates a directory that asks the rails, those of banks before the simulated one. The first rail that can answer
- * does. If a rail fails, the next one follows.
+ * Asks those of banks before the simulated one. The first rail that can answer does. If a rail fails, the next one
+ * follows.
  */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
@@ -81,7 +81,6 @@ async function askInTurn<Answer>(
   return last
 }
 
-/** @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE */
 function requireAnswer<Answer>(answer: Answer | 'UNSUPPORTED' | 'FAILED'): Exclude<Answer, 'UNSUPPORTED' | 'FAILED'> {
   if (answer === 'FAILED') throw unavailable('The bank did not answer. Retry.')
   if (answer === 'UNSUPPORTED') throw bankLookupUnavailable()

@@ -26,7 +26,7 @@ import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** How long, and how often, to poll for calls that another process has started. */
+/** For calls that another process has started. */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -43,13 +43,11 @@ const durationInput = () =>
 
 const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durationInput()) })
 
-/** The new time of the clock, in ISO 8601. */
 export type ClockTime = { readonly now: string }
 
 /**
- * Advances the merchant's clock (sandbox only). Before it returns, it runs all calls to the sandbox rail that fall due,
- * each at its due time, except submissions while that rail is paused. Webhooks and polls of other rails follow within
- * seconds.
+ * Before it returns, it runs all calls to the sandbox rail that fall due, each at its due time, except submissions
+ * while that rail is paused. Webhooks and polls of other rails follow within seconds.
  *
  * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
  */
@@ -98,7 +96,6 @@ function targetAheadMs(context: Context, ahead: number, { to, by }: z.output<typ
   return target
 }
 
-/** Returns the merchant's time without its offset. */
 function unshiftedNow({ now, aheadMs }: Context): number {
   return now() - aheadMs
 }
@@ -107,7 +104,6 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
   return Number((await clockOfMerchant(db, { id: merchantId }))?.aheadMs ?? 0)
 }
 
-/** Advances the clock from one due time to the next, and runs the due calls. */
 async function advanceTo(context: Context, target: number): Promise<void> {
   // Finish calls in flight first, because their next due times are computed with the old clock.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
@@ -122,9 +118,7 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/**
- * Moves the clock to the next due time, but not beyond the target, and claims the due calls in the same transaction.
- */
+/** Claims the due calls in the same transaction, and never moves beyond the target. */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {
@@ -155,7 +149,7 @@ async function claimDueCalls(tx: Tx, context: Context): Promise<ClaimedRailCall[
   return calls
 }
 
-/** Runs the due calls, and waits until no process has a call to the sandbox rail in flight. */
+/** Waits until no process has a call to the sandbox rail in flight. */
 async function drainSandboxRail(context: Context): Promise<void> {
   const deadline = performance.now() + maxWaitMs
   const { merchantId, db } = context

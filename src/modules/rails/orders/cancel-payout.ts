@@ -16,9 +16,8 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and the wallet
- * is refunded. Otherwise the service asks the bank to cancel, and the payout does not change until the bank responds.
- * Repeated requests have no effect.
+ * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. Otherwise the service
+ * asks the bank to cancel, and the payout does not change until the bank responds. Repeated requests have no effect.
  *
  * @returns the current payout
  */
@@ -56,7 +55,7 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** Whether the bank may have the order. An order that was queued again may have reached the bank. */
+/** An order that was queued again may have reached the bank. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }

@@ -1,11 +1,10 @@
 const failureThreshold = 5
 
-/** How long the circuit stays open. This time doubles with each further failure. */
+/** Doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
-/** A circuit breaker for a rail that does not respond. While half-open, it allows one call as a probe. */
+/** While half-open, it allows one call as a probe. */
 export type CircuitBreaker = {
-  /** Returns how many calls may start now. */
   readonly allowedCalls: (maxConcurrentCalls: number, inFlight: number) => number
   readonly recordFailure: () => void
   /** @returns whether the circuit was open */

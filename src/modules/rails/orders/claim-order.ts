@@ -12,7 +12,7 @@ import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
 
-/** A claimed call. `dueAt` is the fencing token of the claim. */
+/** `dueAt` is the fencing token of the claim. */
 export type ClaimedRailCall = {
   readonly call: 'submit' | 'find' | 'cancel'
   readonly order: PaymentInstruction
@@ -23,12 +23,12 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** Extends a claim beyond the call's timeout, for clock skew and for recording the response. */
+/** For clock skew and for recording the response. */
 const claimMarginMs = 30_000
 
 /**
- * Claims the due call of an order, as a lease that ends after the call's timeout. `SUBMITTING` is durable before the
- * bank is called, so after a crash the service polls for the outcome instead of submitting again.
+ * The claim is a lease that ends after the call's timeout. `SUBMITTING` is durable before the bank is called, so after
+ * a crash the service polls for the outcome instead of submitting again.
  *
  * @returns the call; `null` if none is due, because another process has claimed it or the order is finished
  */
@@ -46,7 +46,7 @@ export const beginCall = defineInternalOperation(
   },
 )
 
-/** Claims the due call like `beginCall`, in a transaction that has locked the rail order. */
+/** In a transaction that has locked the rail order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,
@@ -90,9 +90,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/**
- * Whether the order can be submitted now without a second payment: always the first time, later for `idempotentForMs`.
- */
+/** Always the first time, later for `idempotentForMs`. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,

@@ -6,7 +6,7 @@ import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Delays between polls. The last one repeats. */
+/** The backoff between polls. The last delay repeats. */
 const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
 export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {

@@ -7,7 +7,6 @@ import { recordAnswer } from './record-answer.ts'
 
 export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
-/** Claims the due call of an order, and executes it. */
 export async function processOrder(context: Context, rail: Rail, orderId: string): Promise<RailCallOutcome> {
   const claimed = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
   return claimed === null ? 'nothing' : executeCall(context, rail, claimed)
@@ -17,7 +16,6 @@ export function callLimitsOf({ callMs, idempotentForMs }: Rail): RailCallLimits 
   return { callMs, idempotentForMs }
 }
 
-/** Makes a claimed call and records the response. */
 export async function executeCall(
   context: Context,
   rail: Rail,
@@ -45,7 +43,7 @@ async function callRail(
   return calls[call]()
 }
 
-/** Returns a failure if the call throws or times out; the outcome is then unknown. */
+/** A failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

@@ -41,12 +41,11 @@ export const SetRouteInput = z.object({ rail: railNameInput(), ...routeFields })
 const RemoveRouteInput = z.object(routeFields)
 type RouteKeyInput = z.input<typeof RemoveRouteInput>
 
-/** A stored route; `*` matches every value. */
+/** `*` matches every value. */
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Routes new payouts to a rail by asset, currency and country. Replaces a route with the same values. Existing payouts
- * keep their rail.
+ * Replaces a route with the same values. Existing payouts keep their rail.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -87,7 +86,7 @@ function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): Field
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Stops submissions to a rail. Polls for submitted orders continue. */
+/** Polls for submitted orders continue. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },
@@ -113,13 +112,12 @@ export type RailSummary = {
   readonly rail: string
   readonly isConfigured: boolean
   readonly pausedAt: string | null
-  /** Asset, currency and country of each route. */
   readonly routes: readonly string[]
-  /** The number of orders in each open state, such as `QUEUED 3`. */
+  /** By open state, such as `QUEUED 3`. */
   readonly open: readonly string[]
 }
 
-/** Lists each rail that is configured or paused, or has a route or open orders. */
+/** Those that are configured or paused, or have a route or open orders. */
 export async function listRails({ db, mode }: Service, configured: readonly string[]): Promise<RailSummary[]> {
   const [routes, paused, counts] = [
     await currentRailRoutes(db, {}),

@@ -9,13 +9,13 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** The interval between polls, which complement notifications of new events. */
+/** Polls complement notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls. Orders without a recorded response are polled again. */
+/** Orders without a recorded response are polled again. */
 const shutdownTimeoutMs = 3_000
 
-/** The maximum number of orders polled immediately when a rail recovers. */
+/** Limits the polls when a rail recovers. */
 const maxImmediatePolls = 1_000
 
 /** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
@@ -42,9 +42,7 @@ type RailWorkerOptions = {
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
-  /** Called when a bank reports orders that are not in this database. */
   readonly onUnknownOrders: (rail: string, orders: readonly string[]) => void
-  /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number
 }
 
@@ -53,9 +51,8 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's
- * concurrency limit and circuit breaker. Several processes can run a worker, because it claims an order before it calls
- * the bank.
+ * It respects each rail's concurrency limit and circuit breaker. Several processes can run a worker, because it claims
+ * an order before it calls the bank.
  */
 export function startRailWorker({
   service,
@@ -77,7 +74,7 @@ export function startRailWorker({
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
-  /** Coalesces requests that arrive during a poll into one further poll. */
+  /** Requests that arrive during a poll share one further poll. */
   function poll(): Promise<void> {
     if (polling) isPollRequested = true
     polling ??= pollUntilIdle().finally(() => {
@@ -167,7 +164,7 @@ export function startRailWorker({
     }
   }
 
-  /** Polls the orders whose outcome stayed unknown while the rail was down. */
+  /** Polls orders whose outcome stayed unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,

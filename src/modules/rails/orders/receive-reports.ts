@@ -23,8 +23,7 @@ type ReportMessage = { readonly rail: string; readonly messageId: string; readon
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Receives reports that a bank posted. Stores the message first (an inbox), so that a crash loses none, and applies a
- * repeated message only once.
+ * Stores the message first (an inbox), so that a crash loses none, and applies a repeated message only once.
  *
  * @param messageId the bank's id of the message; the caller has verified the signature
  * @throws DomainError INVALID_INPUT if the body can't be parsed, or if the id belongs to a different message
@@ -45,7 +44,7 @@ export async function receiveReports(
 }
 
 /**
- * Applies stored messages that a process left unread when it died. A failing message does not block the others.
+ * Those that a process left unread when it died. A failing message does not block the others.
  *
  * @returns the ids that match no order of the rail
  */
@@ -132,7 +131,6 @@ function messageIdReused(): DomainError {
   return invalidInput([{ field: 'webhook-id', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Marks a message as read. */
 export const endReports = defineInternalOperation(
   'endReports',
   async ({ db, now }: Context, { rail, messageId }: Omit<ReportMessage, 'body'>): Promise<void> => {
@@ -141,7 +139,6 @@ export const endReports = defineInternalOperation(
   },
 )
 
-/** Applies a report to its order. */
 export const followReport = defineInternalOperation(
   'followReport',
   async (

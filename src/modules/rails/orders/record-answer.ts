@@ -11,20 +11,19 @@ import { noteOnRailOrder, transitionRailOrder, updateRailOrder } from '../../rai
 import { canBeSubmitted } from './claim-order.ts'
 import { nextPollAt } from './poll-schedule.ts'
 
-/** The result of a call; `failure` is the reason why its outcome is unknown. */
+/** `failure` is the reason why the outcome is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
 type RecordAnswerArgs = {
   readonly orderId: string
-  /** The fencing token of the claim. */
   readonly dueAt: DueTime
   readonly answer: RailCallResult
   readonly idempotentForMs: number
 }
 
 /**
- * Records the result of a call and schedules the next poll. A reported state and `CANCELLED` always count; other
- * results only if no other process has claimed the order in the meantime.
+ * A reported state and `CANCELLED` always count; other results only if no other process has claimed the order in the
+ * meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
@@ -61,7 +60,6 @@ function applyFailure(
   return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: failure, ...nextPoll })
 }
 
-/** Withdraws the request to cancel, and records that it was too late. */
 function applyTooLate(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const { state } = railOrder
   const changes = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, railOrder) }
@@ -73,8 +71,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * Handles `NOT_FOUND`. An earlier submission may still be in transit to the bank, so the order is resubmitted under the
- * same id while the bank guarantees to pay that id once. Otherwise the order enters the attention queue.
+ * An earlier submission may still be in transit to the bank, so the order is resubmitted under the same id while the
+ * bank guarantees to pay that id once. Otherwise the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -118,11 +116,11 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /** Whether the report ends the current claim. Other reports do not delay the next poll. */
+  /** Other reports do not delay the next poll. */
   readonly isResponse: boolean
 }
 
-/** Applies a bank's report, whether it is a response or was posted by the bank. */
+/** A response, or posted by the bank. */
 export async function applyReport(tx: Tx, context: Context, args: ApplyReportArgs): Promise<RailOrder> {
   const { railOrder, report, isResponse } = args
   const reference = railOrder.reference ?? report.reference ?? null
@@ -159,7 +157,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Records a report for the operator, unless it repeats the last one. */
+/** Ignores a report that repeats the last one. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -172,7 +170,7 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** Schedules the next poll at the time that the bank requested, or by the schedule. */
+/** At the time that the bank requested, or by the schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,
@@ -184,7 +182,7 @@ function scheduleNextPoll(
   return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
 }
 
-/** Schedules the next call about a cancellation, which a posted report does not delay. */
+/** A posted report does not delay it. */
 function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
   if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
   return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }

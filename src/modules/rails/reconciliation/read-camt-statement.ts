@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement-line.ts'
 import { unreadableStatement, validateLine } from './statement-line.ts'
 
-/** The fields of an entry or of one of its transactions. */
+/** Of an entry or of one of its transactions. */
 type CamtTransaction = {
   amount: string | null
   currency: string | null
@@ -18,9 +18,9 @@ type CamtEntry = CamtTransaction & { status: string | null; date: string | null;
 const maxDepth = 64
 
 /**
- * Reads a camt.053 statement (ISO 20022) of any version: a line for each transaction of a booked entry. The order is
- * found by `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or a
- * reversal, is a return.
+ * camt.053 (ISO 20022) of any version: a line for each transaction of a booked entry. The order is found by
+ * `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or a reversal, is a
+ * return.
  *
  * Document types are rejected, which rules out entity expansion and external entities (XXE).
  *
@@ -48,7 +48,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** The path below the entry, such as `NtryDtls/TxDtls/Amt`. */
+  /** Such as `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -104,7 +104,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** The paths of amounts in newer and older versions. */
+/** In newer and older versions. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -125,7 +125,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Returns no lines for a pending or informational entry. */
+/** None for a pending or informational entry. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
@@ -139,7 +139,7 @@ function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   )
 }
 
-/** An entry with a single transaction provides the fields that the transaction lacks. */
+/** A single transaction takes what it lacks from its entry. */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const hasNoAmount = detail.amount === null
   return {

@@ -16,9 +16,9 @@ type CsvDelimiter = (typeof delimiters)[number]
 const maxRecordBytes = 64 * 1024
 
 /**
- * Reads a CSV statement (RFC 4180), delimited by commas, semicolons or tabs. The header has `id` or `reference`,
- * `amount` and `currency`, and optionally `state` and `date`. A line without a state is a completed payment. An amount
- * may be negative, with a minus or in parentheses.
+ * RFC 4180, delimited by commas, semicolons or tabs. The header has `id` or `reference`, `amount` and `currency`, and
+ * optionally `state` and `date`. A line without a state is a completed payment. An amount may be negative, with a minus
+ * or in parentheses.
  *
  * @throws DomainError INVALID_INPUT with the line that can't be parsed
  */
@@ -58,7 +58,7 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** Returns the delimiter that yields the required columns, or else a comma. */
+/** The one that yields the required columns, or else a comma. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())
@@ -108,8 +108,8 @@ function parseState(place: string, text: string | null): ReportState {
 }
 
 /**
- * Parses an amount, without its sign, to a plain decimal. Spaces may group thousands. A decimal comma is allowed unless
- * commas delimit values; if it is, 1.234 and 1,234 are ambiguous and rejected.
+ * Without its sign, as a plain decimal. Spaces may group thousands. A decimal comma is allowed unless commas delimit
+ * values; if it is, 1.234 and 1,234 are ambiguous and rejected.
  */
 function parseAmount(place: string, text: string, delimiter: CsvDelimiter): string {
   const unsigned = text.replace(/^(?:-(.*)|\((.*)\))$/, '$1$2')
@@ -137,7 +137,7 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'must have quotes around whole values, and double those within',
 }
 
-/** Parses records, each with the line on which it starts. */
+/** Each with the line on which it starts. */
 async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimiter): AsyncGenerator<CsvRecord> {
   let startLine = 1
   const lineNumbers: number[] = []
@@ -163,7 +163,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
   }
 }
 
-/** Removes carriage returns, because csv-parse counts CRLF inside quotes as two lines. */
+/** csv-parse counts CRLF inside quotes as two lines. */
 async function* stripCarriageReturns(texts: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const text of texts) yield text.replaceAll('\r', '')
 }

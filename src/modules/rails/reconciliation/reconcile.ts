@@ -9,14 +9,13 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** Limits the list of findings; all are counted. */
+/** In the list of findings; all are counted. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100
 
 const minOrderId = '00000000-0000-0000-0000-000000000000'
 
-/** A difference between the bank's statement and our rail orders. */
 export type Finding = {
   readonly finding: 'missing there' | 'missing here' | 'differing'
   readonly payoutId: string | null
@@ -41,9 +40,8 @@ export type Reconciliation = {
 }
 
 /**
- * Compares a bank's statement with the orders of its rail, of all merchants. Each line must match an order. Each order
- * that was completed or returned from `from` until before `to` must have a line. Later changes belong to a later
- * statement.
+ * Each line must match an order. Each order that was completed or returned from `from` until before `to` must have a
+ * line. Later changes belong to a later statement.
  *
  * @param lines read once; all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line can't be parsed
@@ -111,7 +109,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** Removes the hyphens of a UUID: it has 36 characters, and banks allow 35. */
+/** A UUID has 36 characters with its hyphens, and banks allow 35. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -156,7 +154,7 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** The reported state of a payment is the first of these that any of its lines has. */
+/** The state of a payment is the first of these that any of its lines has. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
 function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {

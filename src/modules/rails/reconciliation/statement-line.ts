@@ -7,9 +7,8 @@ export type StatementLine = {
   readonly place: string
   /** The order's id, with or without hyphens, or other text of the bank. */
   readonly id: string | null
-  /** The bank's reference. */
   readonly reference: string | null
-  /** A plain decimal, such as `1500.00`. */
+  /** Such as `1500.00`. */
   readonly amount: string
   readonly currency: string
   readonly state: ReportState
@@ -18,9 +17,7 @@ export type StatementLine = {
   readonly isIncoming: boolean
 }
 
-/**
- * Removes insignificant zeros, so that equal decimals have the same text; returns `null` for text that is no decimal.
- */
+/** Equal decimals get the same text; `null` for text that is no decimal. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
@@ -33,7 +30,7 @@ export function unreadableStatement(place: string, message: string): Error {
   return invalidInput([fieldError])
 }
 
-/** Checks and normalizes a line. @throws DomainError INVALID_INPUT with the position of the line */
+/** @throws DomainError INVALID_INPUT with the position of the line */
 export function validateLine(line: StatementLine): StatementLine {
   const amount = normalizeDecimal(line.amount)
   if (amount === null) throw unreadableStatement(line.place, 'must have plain decimal amounts, such as 1500.00')

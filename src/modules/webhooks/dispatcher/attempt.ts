@@ -32,7 +32,7 @@ const unsentResult: SendResult = {
   answer: null,
 }
 
-/** Sends an event to an endpoint once. After a failure, computes the time of the next attempt. Never rejects. */
+/** Never rejects. */
 export async function attemptDelivery(item: QueuedDelivery, options: AttemptOptions): Promise<AttemptOutcome> {
   const { endpoint, sender, signer, wallClock, random, onError } = options
   const { message, ...delivery } = item

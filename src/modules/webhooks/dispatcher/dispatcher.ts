@@ -23,9 +23,7 @@ const pollIntervalMs = 1_000
 /** How long a shutdown waits for attempts in flight. The next process repeats those without a recorded outcome. */
 const drainTimeoutMs = 3_000
 
-/** Delivers events to the webhook endpoints of the merchants whose leases this process holds. */
 export type Dispatcher = {
-  /** Polls for changed endpoints and due retries immediately. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -49,7 +47,7 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** Runs one worker for each active endpoint. A fair scheduler prevents slow receivers from delaying other merchants. */
+/** A fair scheduler prevents slow receivers from delaying other merchants. */
 export function startDispatcher({
   service,
   sender,
@@ -66,11 +64,11 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** The version of the table when `endpoints` was read; `null` if the engine has no table versions. */
+  /** As of when `endpoints` was read; `null` if the engine has no table versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** Queues one poll behind the current one. All callers share the queued poll, which starts after their calls. */
+  /** All callers share one queued poll, which starts after their calls. */
   function poll(): Promise<void> {
     queuedPoll ??= currentPoll
       .catch(() => {})
@@ -116,7 +114,7 @@ export function startDispatcher({
     merchant.subscription.stop()
   }
 
-  /** Removes a worker after its attempts in flight are recorded. Only then can another one start for the endpoint. */
+  /** Only when the attempts in flight are recorded can another worker start for the endpoint. */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
     if (draining.has(worker)) return
     draining.add(worker)

@@ -4,7 +4,7 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** Limits of concurrent attempts to one endpoint: after its first success, and before. */
+/** After the first success, and before. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
 /** An endpoint is unhealthy if its last response took this long, even if that was a success. */
@@ -24,14 +24,13 @@ export type ConcurrencyLimiter = {
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
 
-/** Limits the concurrent attempts to an endpoint by its stored failures and later results. */
 export function createConcurrencyLimiter(
   endpoint: StoredWebhookEndpoint,
   { wallClock }: Pick<Service, 'wallClock'>,
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  /** Set by an overload response, and reset by the next success. */
+  /** Stays true until the next success. */
   let isOverloaded = false
   let wasSlow = false
   let pausedUntil = 0

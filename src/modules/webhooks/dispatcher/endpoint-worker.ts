@@ -22,7 +22,7 @@ const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** A delay that ends after every due time. */
+/** Later than every due time. */
 const farFutureMs = 2 ** 52
 
 /** Bounds of the delay after a failed poll. Polls can fail for days, for example if the key of a secret is missing. */
@@ -54,32 +54,27 @@ type FlushState = 'idle' | 'flushing' | 'failed'
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
   readonly isUnhealthy: () => boolean
-  /** Starts the next attempt if possible; returns whether it did. */
+  /** Returns whether an attempt started. */
   readonly startAttempt: () => boolean
-  /** Reads new events and due retries. */
   readonly poll: () => void
-  /** Does the work that has become due since the last tick. */
   readonly tick: () => void
-  /** Starts no more attempts. Resolves when the attempts in flight are recorded, or recording them has failed. */
+  /** Resolves when the attempts in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
 type EndpointWorkerOptions = {
   readonly service: Service
   readonly sender: Sender
-  /** Returns the sequence of the merchant's latest event. */
   readonly latest: () => number
-  /** Shared by all workers of the merchant. */
   readonly feed: FeedCache
-  /** Called when an attempt may be ready to start. */
   readonly onReady: () => void
-  /** Called when the endpoint or its cursor was changed. The worker has stopped and must be replaced. */
+  /** The worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** Creates the worker of an endpoint. It does nothing until it is polled. */
+/** Does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -102,7 +97,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs requested polls one at a time. During the backoff, a request waits until the backoff ends. */
+  /** One at a time. During the backoff, a request waits until the backoff ends. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -151,11 +146,11 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
   }
 
-  /** Queues due deliveries; returns when the next one is due. */
+  /** Returns when the next delivery is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // Reads twice as many, because the queue may already have some of them.
+    // Twice as many, because the queue may already have some of them.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -212,14 +207,14 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Schedules a flush. Attempts that end before it runs are recorded in the same transaction. */
+  /** Attempts that end before it runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** Records the buffer. Retries, because an unrecorded delivery would be sent again. */
+  /** Retries, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }

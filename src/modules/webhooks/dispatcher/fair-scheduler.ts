@@ -1,21 +1,20 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Limits of concurrent attempts per process and per merchant: in total, and to unhealthy endpoints. */
+/** Per process and per merchant: in total, and to unhealthy endpoints. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
 export type MerchantScheduler = {
-  /** Reports that a worker of the merchant may have an attempt to start. */
   readonly markReady: () => void
-  /** Calls `send`, and counts the attempt as in flight until it ends. */
+  /** Counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }
 
-/** Starts attempts round-robin among merchants, and among the workers of each, up to the concurrency limits. */
+/** Round-robin among merchants, and among the workers of each. */
 export type FairScheduler = {
-  /** Adds a merchant; `workers` may change later. */
+  /** `workers` may change later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
   /** Never settles the promises of attempts in flight, so that nothing records their outcomes. */
@@ -30,9 +29,9 @@ type ScheduledMerchant = {
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
-  /** Merchants that may have an attempt to start, in round-robin order. */
+  /** In round-robin order. */
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants that wait because of the process's limit for unhealthy endpoints, longest wait first. */
+  /** Longest wait for the process's limit for unhealthy endpoints first. */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -51,7 +50,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** Returns whether the throttle defers attempts; if so, a timer starts them later. */
+  /** A timer starts deferred attempts later. */
   function isThrottled(): boolean {
     if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()
@@ -81,7 +80,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return false
   }
 
-  /** Offers freed capacity to waiting merchants first. Otherwise the merchant that freed it would take it again. */
+  /** Otherwise the merchant that freed the capacity would take it again. */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
       if (unhealthyInFlight >= maxUnhealthyInFlight) return

@@ -11,12 +11,10 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** Events per read: normally, and while fewer than one event in eight is for the endpoint. */
+/** Normally, and while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/**
- * Limits how far the read position is ahead of the cursor. If the process dies, the events in between are sent again.
- */
+/** If the process dies, the events between cursor and read position are sent again. */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -24,14 +22,14 @@ type FeedBatch = {
   readonly toMessages: (events: readonly Event[], format: WebhookFormat) => Promise<readonly EventMessage[]>
 }
 
-/** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
+/** With `latest`, a batch is not reused after newer events arrive. */
 type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
 
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Creates a cache of a merchant's feed. Workers that poll simultaneously from the same position share one read and one
- * hydration. A batch is evicted one event-loop iteration after its read.
+ * Workers that poll simultaneously from the same position share one read and one hydration. A batch is evicted one
+ * event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -60,7 +58,7 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   return { events, toMessages }
 }
 
-/** Returns the messages of an endpoint's deliveries, keyed by sequence. */
+/** Returns messages by sequence. */
 export async function readMessages(
   context: Context,
   { format }: Pick<StoredWebhookEndpoint, 'format'>,
@@ -73,13 +71,11 @@ export async function readMessages(
   return new Map(messages.map((message) => [message.sequence, message]))
 }
 
-/** Reads the feed into the queue of one endpoint. */
 export type FeedReader = {
-  /** Whether there are events to read and the queue has room for them. */
   readonly isBehind: () => boolean
-  /** Reads the next batch; returns whether more events follow it. */
+  /** Returns whether more events follow. */
   readonly read: () => Promise<boolean>
-  /** Returns the sequence up to which every event is finished: attempted, waiting or not subscribed to. */
+  /** Every event up to it is finished: attempted, waiting or not subscribed to. */
   readonly cursor: () => number
 }
 

@@ -3,15 +3,13 @@ import { allOrFirstError } from '../../../core/maybe-promise.ts'
 import type { Service } from '../../../operations/context.ts'
 import { acquireLease, allLeases, renewLeases } from './repository.ts'
 
-/** A lease expires after `leaseMs`. Its holder renews it every `renewMs`. */
 const leaseMs = 30_000
 const renewMs = 10_000
 
 const leaseBatchSize = 100
 
-/** Decides which process sends the webhooks of a merchant. */
 export type Leases = {
-  /** Acquires the free leases of `merchantIds`. Returns all merchants whose lease this process holds. */
+  /** Returns all merchants whose lease this process holds. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }
@@ -23,8 +21,7 @@ export const noLeases: Leases = {
 }
 
 /**
- * Creates leases for processes that share a database. If the clocks of their machines differ by more than `leaseMs`,
- * two processes can send the same events for a while.
+ * If the clocks of their machines differ by more than `leaseMs`, two processes can send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
@@ -47,7 +44,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         ),
       )
       const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !leasedByOthers.has(merchantId))
-      // All processes lock rows in the same order, so they do not deadlock.
+      // The same order in all processes avoids deadlocks.
       free.sort()
       for (let i = 0; i < free.length; i += leaseBatchSize) {
         const batch = free.slice(i, i + leaseBatchSize)

@@ -9,15 +9,12 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 const pruneBatchSize = 500
 
-/** The pause after a pass over the logs of all endpoints. */
+/** After a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint by endpoint.
- * Pending deliveries stay unless the endpoint was deleted.
- */
+/** One batch per call, endpoint by endpoint. Pending deliveries stay unless the endpoint was deleted. */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
   let position = first
@@ -44,8 +41,8 @@ export function createLogPruner(service: Service): () => Promise<void> {
 }
 
 /**
- * Removes a batch of finished deliveries and their attempts; returns the number of deliveries. Their events are before
- * the sequence `before`, and they have no attempt since the time `since`.
+ * Returns the number of deliveries. Their events are before the sequence `before`, and they have no attempt since
+ * `since`.
  */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',

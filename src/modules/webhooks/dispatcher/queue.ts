@@ -1,17 +1,17 @@
-/** When this many events are open, those of busy objects are deferred in favor of other objects. */
+/** From here on, open events of busy objects are deferred in favor of other objects. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Orders the deliveries of one endpoint: open events (read from the feed, not yet attempted) and due retries. An object
- * gets its next attempt after the previous one is recorded, and its later events wait while an earlier one is pending.
- * Objects never wait for one another.
+ * Open events (read from the feed, not yet attempted) and due retries. An object gets its next attempt after the
+ * previous one is recorded, and its later events wait while an earlier one is pending. Objects never wait for one
+ * another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Returns the next delivery that can start, and marks it as in flight; `null` if there is none. */
+  /** Marks the delivery as in flight; `null` if none can start. */
   readonly takeNext: () => Item | null
-  /** Ends an attempt; its object stays busy until the outcome is recorded. */
+  /** The object stays busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
    * Applies a flush: the attempts and waiting events that it recorded, and which of their objects have a pending
@@ -34,25 +34,25 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly openCount: () => number
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Whether the last `takeNext` could start no delivery although events were open. */
+  /** Whether the last `takeNext` could start none of the open events. */
   readonly isBlocked: () => boolean
 }
 
 /**
- * Creates a queue that uses no clock and no I/O.
+ * Uses no clock and no I/O.
  *
  * @param onDeferred records events that left the queue because they wait for an earlier event of their object
  */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Events that were neither attempted nor deferred, in order, including those in flight. */
+  /** Neither attempted nor deferred, in order, including those in flight. */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** The number of attempts and deferrals of each object that are not recorded yet. */
+  /** Attempts and deferrals of each object that are not recorded yet. */
   const busy = new Map<string, number>()
   /** Objects with a pending delivery: all such objects of open events, and possibly others. */
   const failing = new Set<string>()
@@ -68,7 +68,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return item
   }
 
-  /** Alternates between retries and new events, so that neither starves the other. */
+  /** Neither retries nor new events starve the other. */
   function nextItem(): Item | null {
     isRetryTurn = !isRetryTurn
     return isRetryTurn ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())
@@ -96,7 +96,6 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return next
   }
 
-  /** Removes the open events of objects that wait for an earlier event. */
   function deferObjects(objectIds: ReadonlySet<string>): void {
     const isDeferred = (item: Item) => objectIds.has(item.objectId) && !inFlight.has(item)
     const deferred = open.filter(isDeferred)

@@ -25,18 +25,17 @@ export type AttemptRecord = Pick<
   'sequence' | 'attemptedAt' | 'durationMs' | 'status' | 'answer' | 'error'
 > & {
   readonly objectId: string
-  /** The time of the event, in ISO 8601. */
   readonly happenedAt: string
-  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
+  /** When the delivery was read as a retry; `null` for an event from the feed. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
-  /** In milliseconds since 1970; `null` unless the outcome is `pending`. */
+  /** `null` unless the outcome is `pending`. */
   readonly nextAttemptAt: DueTime | null
 }
 
-/** An event that waits for an earlier pending event of the same object. */
+/** Waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
 export type AttemptReport = {
@@ -45,15 +44,13 @@ export type AttemptReport = {
   readonly waiting: readonly WaitingEvent[]
   /** Compare-and-set: the cursor moves only if it is at `from`, because the merchant may have moved it. */
   readonly cursor: { readonly from: number; readonly to: number }
-  /** Whether the endpoint responded with `410 Gone`. */
   readonly isGone: boolean
 }
 
 export type RecordedAttempts = {
-  /** Whether the merchant, or another process, has moved the cursor since it was read. */
+  /** Since it was read, by the merchant or another process. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
-  /** The objects of the report that have a pending delivery. */
   readonly pending: readonly string[]
 }
 
@@ -62,7 +59,7 @@ const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** Records the outcomes of attempts to an endpoint in one transaction; returns `null` if the endpoint was deleted. */
+/** In one transaction; `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -110,8 +107,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * Returns the state of a delivery after an attempt. If the merchant, or a process that took over the lease, has changed
- * the delivery since the attempt began, that change stays and the attempt is only logged.
+ * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, that change
+ * stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -141,9 +138,7 @@ function isPendingUnchanged(
   )
 }
 
-/**
- * Makes the first pending delivery of each object due if it was waiting. Returns the objects with pending deliveries.
- */
+/** If the delivery was waiting. Returns the objects with pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -161,7 +156,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Counts failures, and disables the endpoint or enables it after a probe. Returns whether the endpoint is enabled. */
+/** Disables the endpoint, or enables it after a probe. Returns whether it is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,
@@ -190,7 +185,6 @@ async function updateEndpointHealth(
     await storeEndpointProgress(tx, updated)
     return false
   }
-  // The endpoint is disabled, so this was a probe.
   const enabled = hasSucceeded ? ({ status: 'enabled', disabledReason: null } as const) : {}
   const probeAt = hasSucceeded ? null : timestamp(context.wallClock() + probeIntervalMs)
   await storeWebhookEndpoint(tx, {
@@ -206,7 +200,7 @@ function hasFailedTooLong({ now }: Context, { failures, failingSince }: StoredWe
   return failures >= maxFailures && failingSince !== null && now() - Date.parse(failingSince) >= maxFailingMs
 }
 
-/** Disables an endpoint. Its cursor and pending deliveries stay, so that delivery can resume. */
+/** Cursor and pending deliveries stay, so that delivery can resume. */
 async function disableEndpoint(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
   const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeIntervalMs) : null
   const updatedAt = strictlyLaterUpdatedAt(context, endpoint)

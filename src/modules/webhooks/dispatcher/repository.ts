@@ -19,9 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/**
- * Returns all merchants' endpoints that are enabled or await a probe. Omits long columns, because it runs every second.
- */
+/** Enabled, or awaiting a probe. Omits long columns, because it runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -34,7 +32,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Returns due deliveries, each of which is the first pending delivery of its object. */
+/** Each is the first pending delivery of its object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -72,9 +70,7 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/**
- * Returns the objects of these events that have a pending delivery. Does not read the deliveries, which can be many.
- */
+/** Does not read the deliveries, which can be many. */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -113,7 +109,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Stores a delivery without a due time, because it waits for an earlier delivery of its object. */
+/** Without a due time: it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -133,7 +129,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Makes the first pending delivery of an object due at `now` if it was waiting. */
+/** If the first pending delivery was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -155,7 +151,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Updates the cursor and failures of an endpoint, but not the merchant's settings. */
+/** Leaves the merchant's settings alone. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -169,8 +165,8 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
 /**
- * Acquires a merchant's lease that is free, held by `holder`, or has an expiry before `from` or after `to`. Returns
- * `null` if another holder has it.
+ * If the lease is free, held by `holder`, or has an expiry before `from` or after `to`; `null` if another holder has
+ * it.
  */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
@@ -196,7 +192,7 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** Returns the next endpoint of any merchant that has deliveries. It may have been deleted. */
+/** Of any merchant. The endpoint may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -214,8 +210,8 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
 )
 
 /**
- * Removes and returns deliveries before the sequence `before` that have no attempt since `since`. Pending ones stay
- * unless the endpoint was deleted.
+ * Those before the sequence `before` without an attempt since `since`. Pending ones stay unless the endpoint was
+ * deleted.
  */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')

@@ -17,18 +17,17 @@ const [growthFactor, declineFactor] = [1.2, 0.6]
 const burstMs = 100
 
 export type Throttle = {
-  /** Returns the time until the next attempt may start. */
   readonly waitMs: () => number
   readonly recordStart: () => void
 }
 
-/** Idle shares of the machine's processors and of this process's event loop, from 0 to 1. */
+/** Shares are from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * Creates an adaptive rate limiter, a token bucket. Attempts yield to other work on this machine, as a background
- * transfer yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has
- * none, so the cost of an attempt need not be known.
+ * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
+ * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so the
+ * cost of an attempt need not be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds
@@ -80,7 +79,7 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Sums the times of all processors since boot. */
+/** Sums since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

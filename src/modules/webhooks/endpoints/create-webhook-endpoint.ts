@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** The maximum number per merchant (ruling 70). */
+/** Per merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -22,7 +22,7 @@ const CreateWebhookEndpointInput = z.object({
 })
 
 /**
- * Registers a URL that receives the merchant's future events. The same URL may be registered twice.
+ * The same URL may be registered twice.
  *
  * @param input without `types`, all events are sent; `asymmetric` adds signatures with an ed25519 key
  * @returns the endpoint with its secret, which is shown only here and at a rotation
@@ -65,7 +65,6 @@ export const initialHealth = {
   probeAt: null,
 } as const
 
-/** @throws DomainError WEBHOOK_LIMIT_REACHED */
 async function requireEndpointCapacity(tx: Tx, { merchantId }: Context): Promise<void> {
   const count = Number((await countEndpoints(tx, { merchantId }))?.count ?? 0)
   if (count < maxEndpoints) return

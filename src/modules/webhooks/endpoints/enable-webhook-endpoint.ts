@@ -26,8 +26,8 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, but with `from: 'now'`
- * they are dropped.
+ * Also moves the cursor of an enabled endpoint. Scheduled retries run immediately, but with `from: 'now'` they are
+ * dropped.
  *
  * Fails with INVALID_INPUT, after all other errors, for a sequence above the latest event.
  *
@@ -65,7 +65,6 @@ function findStartConflict({ from, after }: z.input<typeof EnableWebhookEndpoint
 
 type StartPosition = { from: string | null; after: number | null; cursor: number }
 
-/** @throws DomainError INVALID_INPUT */
 async function resolveStart(tx: Tx, context: Context, { from, after, cursor }: StartPosition): Promise<number> {
   const feed = { db: tx, merchantId: context.merchantId }
   if (from === 'now') return latestEventSequence(feed)

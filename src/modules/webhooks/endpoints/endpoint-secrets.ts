@@ -10,11 +10,11 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** The limit per endpoint. Further rotations drop the oldest. */
+/** Per endpoint. Further rotations drop the oldest. */
 const maxSecrets = 5
 
 /**
- * Creates the secret of a new endpoint, and a key pair if it is asymmetric.
+ * Includes a key pair if the endpoint is asymmetric.
  *
  * @throws DomainError NOT_CONFIGURED
  */
@@ -28,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** Adds a new secret, and a new key pair if the endpoint has one. The previous ones expire at `until` or earlier. */
+/** Includes a new key pair if the endpoint has one. The previous ones expire at `until` or earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -46,7 +46,7 @@ export function rotateSigningKeys(
 }
 
 /**
- * Returns the valid secrets of an endpoint: first `whsec_…`, then `whsk_…`, each kind newest first.
+ * First `whsec_…`, then `whsk_…`, each kind newest first.
  *
  * @throws DomainError NOT_CONFIGURED if the key that decrypts a secret is missing
  */
@@ -57,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * Returns an endpoint with its newest secret. The result stored with an idempotency key has the encrypted secret, so a
- * repeated request returns it again (ruling 71).
+ * The result stored with an idempotency key has the encrypted secret, so a repeated request returns it again (ruling
+ * 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -71,7 +71,7 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/** Binds a secret to its endpoint: in another row it cannot be decrypted. */
+/** In another row the secret cannot be decrypted. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
@@ -83,16 +83,12 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
-/**
- * Returns the valid public keys (`whpk_…`) of `v1a` signatures, sorted, so that their order does not reveal their
- * owners.
- */
+/** Returns valid keys (`whpk_…`) of `v1a` signatures, sorted, so that their order does not reveal their owners. */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)
   if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys
   const keys = readPublicKeys(service)
   cachedKeys.set(service.db, { readAt: performance.now(), keys })
-  // A failed read is not cached.
   keys.catch(() => cachedKeys.delete(service.db))
   return keys
 }

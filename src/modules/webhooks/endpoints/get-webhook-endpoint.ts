@@ -8,7 +8,7 @@ import { lockWebhookEndpointById } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * Returns an endpoint without its secrets.
+ * Omits the secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -20,7 +20,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Locks an endpoint and returns it with its encrypted secrets.
+ * Returns the encrypted secrets too.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

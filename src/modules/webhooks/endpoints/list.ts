@@ -3,7 +3,7 @@ import type { Service } from '../../../operations/context.ts'
 import { unhealthyEndpoints } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
-/** The list of endpoints. Omits secrets and signing keys. */
+/** Omits secrets and signing keys. */
 export const webhookEndpoints = defineList({
   name: 'webhook_endpoints',
   noun: 'Webhook endpoint',
@@ -19,7 +19,7 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // A merchant has few endpoints, so they can be filtered by time only.
+  // A merchant has few endpoints, so only times filter them.
   conditions: {},
   filters: {},
 })
@@ -29,7 +29,7 @@ export type UnhealthyEndpoint = Pick<
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/** Lists endpoints of all merchants that fail or were disabled for failing, longest failing first. */
+/** Those that fail or were disabled for failing, of all merchants, longest failing first. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

@@ -27,8 +27,8 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Resends events to an endpoint, whatever their outcome was: one event, or, in order, all events of the endpoint's
- * types after a sequence or since a time. Earlier attempts stay in the log.
+ * Resends events whatever their outcome was: one event, or, in order, all events of the endpoint's types after a
+ * sequence or since a time. Earlier attempts stay in the log.
  *
  * Fails with RESOURCE_NOT_FOUND for the endpoint before WEBHOOK_DISABLED, and for the event after it. Last is
  * INVALID_INPUT for an event that the endpoint's format does not have, or a sequence above the latest event.
@@ -75,7 +75,6 @@ function findChoiceErrors({ eventId, after, since }: z.input<typeof ReplayWebhoo
   return choices.slice(1).map(([field]) => ({ field, code: 'INVALID_PARAMETER', message }))
 }
 
-/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id */
 async function findEvent(tx: Tx, { merchantId }: Context, id: string): Promise<Event> {
   const sequence = sequenceOfEventId(id)
   const [event] = sequence === null ? [] : await eventsBySequence(tx, { merchantId, sequences: [sequence] })

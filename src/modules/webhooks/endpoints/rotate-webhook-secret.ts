@@ -20,8 +20,8 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Gives an endpoint a new secret, and a new key pair if it has one. The previous ones also sign for `overlapHours`, or
- * until they expire earlier.
+ * Includes a new key pair if the endpoint has one. The previous ones also sign for `overlapHours`, or until they expire
+ * earlier.
  *
  * @param input `overlapHours` from 0 to 168 (a week); by default 24
  * @returns the endpoint with the new secret, which is not shown again

@@ -16,10 +16,7 @@ const UpdateWebhookEndpointInput = z.object({
   ...z.object(endpointFields).partial().shape,
 })
 
-/**
- * Changes the fields of an endpoint that the request contains. Scheduled retries use the new URL and format. New types
- * apply to events that were not sent yet.
- */
+/** Scheduled retries use the new URL and format. New types apply to events that were not sent yet. */
 export const updateWebhookEndpoint = defineOperation(
   {
     name: 'updateWebhookEndpoint',

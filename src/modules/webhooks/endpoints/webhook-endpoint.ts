@@ -16,13 +16,12 @@ export const disabledReasons = defineEnum({
   gone: 'The endpoint responded with `410 Gone`.',
 })
 
-/** An endpoint with its encrypted secrets and signing keys. */
+/** The secrets and signing keys are encrypted. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
-/** An endpoint without its secrets. */
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** An endpoint with its secret, which is shown only when it is new. */
+/** The secret is shown only when it is new. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
@@ -41,10 +40,10 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The sequence of an event, or 0 for the position before the first event. */
+/** 0 is the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
-/** Descriptions that REST and GraphQL share. */
+/** REST and GraphQL share them. */
 export const endpointDescriptions = {
   endpoint: 'A URL of the merchant that events are sent to.',
   url: 'The URL that events are posted to.',

@@ -9,7 +9,6 @@ export type EventMessage = {
   /** `evt_` and a UUID. Receivers recognize duplicates by it. */
   readonly id: string
   readonly type: string
-  /** The time of the event, in ISO 8601. */
   readonly timestamp: string
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
@@ -25,14 +24,13 @@ export type WebhookRequest = { readonly body: string; readonly headers: Readonly
 export type BuildRequestOptions = {
   readonly format: WebhookFormat
   readonly signer: Signer
-  /** The time of the attempt, which is signed. */
+  /** The signature covers this time. */
   readonly now: WallTime
 }
 
 /**
- * Builds the request of an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0. The
- * signature covers the time of the attempt, because receivers reject signatures older than five minutes and the tenth
- * attempt is days after the event.
+ * Has the headers of Standard Webhooks 1.0.0. The signature covers the time of the attempt, because receivers reject
+ * signatures older than five minutes and the tenth attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -57,19 +55,16 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
     sequence,
     object: { type: object.type, id: object.id, version: object.version },
     mode,
-    // Left out of the text if undefined.
     imported,
   })
   return hasData ? `${head.slice(0, -1)},"data":${data}}` : head
 }
 
 /**
- * Builds the body in the original provider's format, which contains its own signature.
- *
- * To verify it, receivers parse the body, remove the signature, and stringify the rest. So `data` is parsed and
- * stringified here too, which yields the same key order, escapes and numbers. The body has one signature, made with the
- * newest secret; the headers have all. The HMAC key is the text of the secret including `whsec_`, because receivers
- * pass that to createHmac.
+ * The original provider's format contains its own signature. To verify it, receivers parse the body, remove the
+ * signature, and stringify the rest. So `data` is parsed and stringified here too, which yields the same key order,
+ * escapes and numbers. The body has one signature, made with the newest secret; the headers have all. The HMAC key is
+ * the text of the secret including `whsec_`, because receivers pass that to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event
@@ -77,7 +72,6 @@ function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Si
   const signed = JSON.stringify({ id, timestamp: now, event_type: type, data: object })
   const secret = signer.sharedSecrets[0]?.text ?? ''
   const hash = createHmac('sha256', secret).update(`${now}.${signed}`).digest('hex')
-  // Inserts the signature before `data`, which is not stringified again.
   const head = JSON.stringify({ id, timestamp: now, event_type: type })
   return `${head.slice(0, -1)},"signature":"t=${now},s=${hash}"${signed.slice(head.length - 1)}`
 }

@@ -12,11 +12,10 @@ export type Allowlist = {
   readonly coversAddress: (address: string) => boolean
 }
 
-/** The format of WEBHOOK_ALLOW, for error messages. */
 export const allowlistFormat =
   'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
 
-/** Returns the entries of WEBHOOK_ALLOW for `createAllowlist`; `null` if one is invalid. */
+/** `null` if an entry of WEBHOOK_ALLOW is invalid. */
 export function parseAllowlist(text: string): string[] | null {
   const entries = text.split(',').map((each) => parseEntry(each.trim()))
   return entries.every((entry) => entry !== null) ? entries : null
@@ -32,7 +31,7 @@ function parseEntry(text: string): string | null {
   return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
 }
 
-/** Creates an allowlist from entries. The sandbox also allows loopback addresses. */
+/** The sandbox also allows loopback addresses. */
 export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
   const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...loopback[mode]]
@@ -43,12 +42,12 @@ export function createAllowlist(entries: readonly string[], mode: Mode): Allowli
   }
 }
 
-/** Strips the brackets of an IPv6 address and the trailing dot of a name. */
+/** Strips brackets (IPv6) and the trailing dot. */
 function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** Validates the URL of an endpoint; the input schema checks that it is a present string. */
+/** The input schema checks that the URL is a present string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -62,8 +61,8 @@ const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https:/
 const maxUrlLength = 2_048
 
 /**
- * Validates the URL of an endpoint. The host must be public or allowed, and `live` requires https. Returns the error as
- * a text that follows the field's name, or `null`. Does not resolve names: each connection checks the addresses.
+ * The host must be public or allowed, and `live` requires https. Returns the error as a text that follows the field's
+ * name, or `null`. Does not resolve names: each connection checks the addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`

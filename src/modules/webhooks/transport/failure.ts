@@ -11,13 +11,10 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/**
- * The reason why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal
- * network.
- */
+/** Merchants see `message`, so it must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
-/** Carries a failure through Node.js callbacks that accept only errors. */
+/** Node.js callbacks accept only errors. */
 export class DeliveryError extends Error {
   readonly kind: FailureKind
 
@@ -29,7 +26,6 @@ export class DeliveryError extends Error {
 
 export type ConnectionPhase = 'connecting' | 'securing' | 'connected'
 
-/** Classifies a connection error by its code and phase. */
 export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }

@@ -8,9 +8,9 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * The event types of the `stablestack` format. The original provider's receivers branch on `event_type`, and their
- * behavior for an unknown type is undefined. So types that the provider lacks (such as `payout.returned`) are not sent.
- * The exception is `webhook.test`, with which a merchant tests whether its receiver verifies signatures (ruling 61).
+ * The original provider's receivers branch on `event_type`, and their behavior for an unknown type is undefined. So
+ * types that the provider lacks (such as `payout.returned`) are not sent. The exception is `webhook.test`, with which a
+ * merchant tests whether its receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
@@ -22,12 +22,12 @@ const providerEventTypes: readonly string[] = [
 ]
 
 /**
- * The type of a failed payout in the `stablestack` format if it was cancelled. An endpoint subscribes to it with
+ * In the `stablestack` format, for a failed payout that was cancelled. An endpoint subscribes to it with
  * `payout.failed` (ruling 139).
  */
 export const cancelledPayoutType = 'payout.cancelled'
 
-/** Returns the event types of a format; `null` if the format has all of them. */
+/** `null` if the format has all types. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

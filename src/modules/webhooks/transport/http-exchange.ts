@@ -8,14 +8,11 @@ import { toDeliveryFailure } from './failure.ts'
 export type OutgoingRequest = {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  /** Empty if the request has no body. */
   readonly body: string
 }
 
-/** The beginning of a response body, and whether it is the whole body. */
 type TruncatedBody = { readonly beginning: Buffer; readonly isWhole: boolean }
 
-/** A complete response, or the reason why there is none. */
 export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
@@ -32,14 +29,12 @@ type HttpClientOptions = {
   readonly maxKeptBytes: number
 }
 
-/** Sends requests with timeouts, without following redirects. */
+/** Does not follow redirects. */
 export type HttpClient = {
   readonly send: (url: URL, outgoing: OutgoingRequest) => Promise<HttpResult>
-  /** Closes idle connections. */
   readonly close: () => void
 }
 
-/** If a response is longer, its connection is closed. */
 const maxResponseBytes = 64 * 1024
 
 export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOptions): HttpClient {
@@ -68,12 +63,12 @@ type TrustedHttpClientOptions = {
   readonly ca?: string
 }
 
-/** Shorter than the keep-alive timeout of most servers. */
+/** Below the keep-alive timeout of most servers. */
 const idleTimeoutMs = 4_000
 
 /**
- * Creates a client for services that the operator configures, at any address. URLs that merchants choose go through
- * `createSender`, which guards against SSRF.
+ * For services that the operator configures, at any address. URLs that merchants choose go through `createSender`,
+ * which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Neither the environment nor a caller can turn certificate verification off.
@@ -150,7 +145,6 @@ type WatchPhaseOptions = {
   readonly onTimeout: (failure: DeliveryFailure) => void
 }
 
-/** Tracks the connection phase of a request, and limits the time to open a connection. */
 function watchPhase(request: ClientRequest, { isSecure, connectMs, onTimeout }: WatchPhaseOptions) {
   let phase: ConnectionPhase = 'connecting'
   let timer: NodeJS.Timeout | undefined

@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The delay of each attempt after the previous one. */
+/** Each is the delay after the previous attempt. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -17,24 +17,21 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Spreads the retries of deliveries that failed together. */
+/** Jitter of the backoff: deliveries that failed together do not retry together. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour
 
 export type NextAttemptInput = {
-  /** The number of attempts so far. */
   readonly attempts: number
-  /** The end of the last attempt. */
   readonly now: WallTime
   readonly retryAfter: string | null
-  /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 
 /**
- * Returns the time of the next attempt, or `null` after the last one. `Retry-After` can postpone an attempt but not
- * advance it; otherwise a receiver that always sends one second would exhaust its attempts within seconds.
+ * `null` after the last attempt. `Retry-After` can postpone an attempt but not advance it; otherwise a receiver that
+ * always sends one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -43,7 +40,7 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttempt
   return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
-/** Parses `Retry-After` (seconds or an HTTP date) to milliseconds, at most a day; returns 0 for anything else. */
+/** Accepts seconds or an HTTP date. At most a day; 0 for anything else. */
 export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const delay = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
@@ -57,13 +54,11 @@ const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {
   readonly isDelivered: boolean
-  /** Whether to disable the endpoint. */
   readonly isGone: boolean
-  /** Whether to limit the endpoint to one attempt at a time. */
   readonly isOverloaded: boolean
 }
 
-/** Judges the status code of a response; `null` means no response. Only 2xx is a success; a redirect is a failure. */
+/** Only 2xx is a success; a redirect is a failure. */
 export function judgeResponse(code: number | null): AttemptVerdict {
   return {
     isDelivered: code !== null && code >= 200 && code < 300,

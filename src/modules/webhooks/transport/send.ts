@@ -10,12 +10,10 @@ import type { HttpResult, HttpTimeouts } from './http-exchange.ts'
 import { createHttpClient } from './http-exchange.ts'
 import { createGuardedAgents } from './ssrf-guard.ts'
 
-/** The result of one attempt: a status, or the error that prevented a response. */
 export type SendResult = {
   readonly status: number | null
   readonly error: DeliveryFailure | null
   readonly durationMs: number
-  /** The header `Retry-After`, unparsed. */
   readonly retryAfter: string | null
   /** The first 1 KiB of the response body as text; `null` without a response. */
   readonly answer: string | null
@@ -24,7 +22,6 @@ export type SendResult = {
 export type Sender = {
   /** Posts a request. Only wrappers that record spans and metrics read `event`. */
   readonly send: (url: string, request: WebhookRequest, event?: EventMessage) => Promise<SendResult>
-  /** Closes idle connections. */
   readonly close: () => void
 }
 
@@ -32,7 +29,6 @@ const deliveryTimeouts: HttpTimeouts = { connectMs: 5_000, wholeMs: 15_000 }
 
 type SenderOptions = {
   readonly mode: Mode
-  /** The entries of WEBHOOK_ALLOW. */
   readonly allowlistEntries: readonly string[]
   /** Certificates to trust instead of the system's. */
   readonly ca?: string
@@ -44,7 +40,6 @@ const idleTimeoutMs = 15_000
 
 const maxKeptBytes = 1024
 
-/** Creates the HTTP client for webhook endpoints, with timeouts, keep-alive and the SSRF guard. */
 export function createSender({
   mode,
   allowlistEntries,
@@ -79,7 +74,7 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Caches parsed URLs, or the error if the policy rejects one. */
+/** Also caches the error of a URL that the policy rejects. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {

@@ -18,13 +18,12 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** The limit per agent, for all hosts together. */
+/** Per agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Creates agents that connect only to public unicast and allowed addresses. Each new connection checks its host if that
- * is an address, or else every address that the lookup returns. The socket connects to no other address, so DNS
- * rebinding has no effect.
+ * Each new connection checks its host if that is an address, or else every address that the lookup returns. The socket
+ * connects to no other address, so DNS rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
@@ -47,7 +46,7 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** Returns the checked lookup for a connection; `null` if its host is a rejected address. */
+/** `null` if the host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
   { allowlist, lookUp }: SsrfGuard,
@@ -59,7 +58,7 @@ function createConnectionLookup(
   return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
-/** Creates a lookup that fails if any address of the host is rejected, because the socket can try any of them. */
+/** Fails if any address is rejected, because the socket can try any of them. */
 function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
     lookUp(hostname, options, (error, result, family) => {

@@ -11,7 +11,7 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
+// Standard Webhooks 1.0.0, "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
@@ -20,20 +20,19 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * The secrets and keys of an endpoint, newest first, including previous ones during a rotation. They are key objects,
- * because signing with raw bytes takes four times as long.
+ * Newest first, including previous ones during a rotation. Secrets and keys are key objects, because signing with raw
+ * bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
   readonly privateKeys: readonly KeyObject[]
 }
 
-/** Returns a new `whsec_…`: 32 random bytes in base64. */
 export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/** Returns a new ed25519 key pair. `whsk_…` is the seed and the public key in base64. */
+/** `whsk_…` is the seed and the public key in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -43,8 +42,6 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
 }
 
 /**
- * Parses the secrets that an endpoint signs with.
- *
  * @param secrets every valid `whsec_…` and `whsk_…`, newest first; at least one `whsec_…`
  * @throws an error that does not reveal the secret, if one is invalid
  */
@@ -83,12 +80,11 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** The maximum number of checked signatures; a rotation needs two. */
+/** A rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
 
-/** Returns the headers of a request, signed with every secret and private key of the signer. */
 export function createSignedHeaders(
   id: string,
   { body, signer, now }: SigningInput,
@@ -106,7 +102,7 @@ export function createSignedHeaders(
 }
 
 /**
- * Verifies that one of the signer's shared secrets signed a request in the last five minutes; returns the request's id, or `null`.
+ * Returns the id of a request that a shared secret signed in the last five minutes, or `null`.
  *
  * @param headers with names in lower case
  */
