@@ -40,6 +40,13 @@ export const walletsByIds = query((p: Params<RowIds>) =>
     .where('wallets.id', 'in', listParam(p.ids)),
 )
 
+export const endOfList = queryOne((p: Params<{ merchantId: string; name: string }>) =>
+  selectFrom('sequences')
+    .select(['latest', 'latestId'])
+    .where('merchantId', '=', p.merchantId)
+    .where('name', '=', p.name),
+)
+
 export const transfersByIds = query((p: Params<RowIds>) =>
   selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )

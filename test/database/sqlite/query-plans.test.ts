@@ -20,14 +20,7 @@ import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../..
 import { attempt } from '../rows.ts'
 
 /** Queries of operators and background work, which no request runs; they may scan. */
-const operatorFolders = [
-  'audit',
-  'demo/load',
-  'diagnoses',
-  'hash-chain',
-  'payout-statistics',
-  'webhooks/dispatcher',
-]
+const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'payout-statistics', 'webhooks/dispatcher']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'merchants:merchantsWithNameLike': 'finds merchants by a part of the name',
