@@ -32,7 +32,7 @@ export type ListBatch = { readonly rows: readonly unknown[]; readonly done: numb
 /** How many objects of a list were imported before, and the id of the last one. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
-/** A list of the source in two parts. The known part is empty if it can't be told from the new one. */
+/** A list of the source in two parts. The known part is empty if the last known object is at another position. */
 type OpenList = {
   readonly readNew: () => AsyncGenerator<ListBatch>
   readonly readKnown: () => AsyncGenerator<ListBatch>
