@@ -1,5 +1,5 @@
 import { assetCodesWithNetworks } from '../../modules/asset-codes/list-asset-codes.ts'
-import { beginImport } from '../../modules/imports/begin-import.ts'
+import { beginImport, findKnownObjects } from '../../modules/imports/begin-import.ts'
 import { compareBalances, findWalletTotals } from '../../modules/imports/compare-balances.ts'
 import { importCustomers } from '../../modules/imports/import-customers.ts'
 import type { ImportOptions, ImportOutcome } from '../../modules/imports/import-outcome.ts'
@@ -11,7 +11,16 @@ import type { Context } from '../../operations/context.ts'
 import type { ContractClient, RateLimit } from '../contract/contract-client.ts'
 import type { ImportReport, ObjectKind, Tally } from './import-report.ts'
 import { createTally } from './import-report.ts'
-import { hasEndpoint, mapConcurrently, readList, readObject, readWholeList } from './source-lists.ts'
+import type { KnownObjects, ListBatch } from './source-lists.ts'
+import {
+  hasEndpoint,
+  limitRequests,
+  mapConcurrently,
+  openList,
+  readList,
+  readObject,
+  readWholeList,
+} from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
   /** Wallets that are in no list of the source, such as the merchant's own. */
@@ -45,21 +54,25 @@ export async function runImport(
 ): Promise<ImportReport> {
   const startedAt = performance.now()
   let requests = 0
-  const client: ContractClient = (request) => {
+  const client = limitRequests((request) => {
     requests++
     return source(request)
-  }
+  })
   const options = { isDryRun }
   await beginImport(context, options)
   const tally = createTally()
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers)
-  await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods)
+  // An earlier import may have been killed. What it has imported is compared last, so that this one soon continues.
+  const importKnown = [
+    await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
+    await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),
+  ]
+  const knownWallets = await findKnownObjects(context, 'wallets')
   const requestsBefore = requests
   let withoutAddresses = 0
-  for await (const { parsed, label, done, total } of readWallets(run, 'wallets')) {
+  for await (const { parsed, label, done, total } of readWallets(run, 'wallets', knownWallets)) {
     tally.add('wallets', problemsOf(parsed))
     const rows = rowsOf(parsed)
     const complete = isDryRun ? rows : await withAddresses(run, rows)
@@ -68,9 +81,10 @@ export async function runImport(
     onProgress(label, done, total)
   }
   const walletRequests = requests - requestsBefore
+  for (const importList of importKnown) await importList()
 
   if (!isDryRun) {
-    for await (const { parsed, label, done, total } of readWallets(run, 'balances')) {
+    for await (const { parsed, label, done, total } of readWallets(run, 'balances', nothingKnown)) {
       const rows = rowsOf(parsed)
       tally.addBalances(rows, await compareBalances(context, rows))
       onProgress(label, done, total)
@@ -110,19 +124,25 @@ async function findUnsupportedAssets({ context, client }: Import): Promise<strin
   return codes.filter((code) => typeof code === 'string').filter((code) => !supported.includes(code))
 }
 
+/** Imports the new objects of a list, and returns a function for those that an earlier import has imported. */
 async function importList<Row>(
   { context, client, options, tally, onProgress }: Import,
   object: ObjectKind,
   path: string,
   parse: (value: unknown) => SourceObject<Row>,
   importRows: (context: Context, rows: readonly Row[], options: ImportOptions) => Promise<ImportOutcome[]>,
-): Promise<void> {
-  for await (const { rows, done, total } of readList(client, path)) {
-    const parsed = rows.map(parse)
-    tally.add(object, problemsOf(parsed))
-    tally.add(object, await importRows(context, rowsOf(parsed), options))
-    onProgress(object, done, total)
+): Promise<() => Promise<void>> {
+  const list = await openList(client, path, await findKnownObjects(context, object))
+  const importBatches = async (batches: AsyncGenerator<ListBatch>, label: string) => {
+    for await (const { rows, done, total } of batches) {
+      const parsed = rows.map(parse)
+      tally.add(object, problemsOf(parsed))
+      tally.add(object, await importRows(context, rowsOf(parsed), options))
+      onProgress(label, done, total)
+    }
   }
+  await importBatches(list.readNew(), object)
+  return () => importBatches(list.readKnown(), `imported ${object}`)
 }
 
 function rowsOf<Row>(parsed: readonly SourceObject<Row>[]): Row[] {
@@ -142,23 +162,31 @@ type WalletBatch = {
 
 const walletsPath = '/api/wallets'
 
+const nothingKnown: KnownObjects = { count: 0, lastId: null }
+
+/** The wallets of so many customers are written in one transaction that they are at least as many. */
+const minBatchRows = 400
+
 /**
  * Reads all wallets of the source. The contract lists those of one customer at a time. If the source also answers
  * `GET /api/wallets`, this has the merchant's own, and with the original provider those of all customers too: then no
  * customer's list is read.
  */
-async function* readWallets(run: Import, label: string): AsyncGenerator<WalletBatch> {
+async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run
   const listed = new Set<string>()
   let hasCustomersWallets = false
   if (await hasEndpoint(client, walletsPath)) {
-    for await (const { rows, done, total } of readList(client, walletsPath)) {
-      const parsed = rows.map(parseSourceWallet)
-      for (const { id, customerId } of rowsOf(parsed)) {
-        hasCustomersWallets ||= customerId !== null
-        if (walletIds.includes(id)) listed.add(id)
+    const list = await openList(client, walletsPath, known)
+    for (const read of [list.readNew, list.readKnown]) {
+      for await (const { rows, done, total } of read()) {
+        const parsed = rows.map(parseSourceWallet)
+        for (const { id, customerId } of rowsOf(parsed)) {
+          hasCustomersWallets ||= customerId !== null
+          if (walletIds.includes(id)) listed.add(id)
+        }
+        yield { parsed, label, done, total }
       }
-      yield { parsed, label, done, total }
     }
   }
   if (!hasCustomersWallets) {
@@ -170,15 +198,21 @@ async function* readWallets(run: Import, label: string): AsyncGenerator<WalletBa
   const others = walletIds.filter((id) => !listed.has(id))
   let done = 0
   for await (const parsed of mapConcurrently(others, (id) => readWallet(client, id))) {
-    yield { parsed: [parsed], label: `${label} by id`, done: ++done, total: others.length }
+    done += parsed.length
+    yield { parsed, label: `${label} by id`, done, total: others.length }
   }
 }
 
 async function* readWalletsOfCustomers({ client }: Import, label: string): AsyncGenerator<WalletBatch> {
   for await (const { rows, done, total } of readList(client, '/api/customers')) {
     const ids = rowsOf(rows.map(parseSourceCustomer)).map(({ id }) => id)
-    const parsed: SourceObject<SourceWallet>[] = []
-    for await (const wallets of mapConcurrently(ids, (id) => readWalletsOfCustomer(client, id))) parsed.push(...wallets)
+    let parsed: SourceObject<SourceWallet>[] = []
+    for await (const lists of mapConcurrently(ids, (id) => readWalletsOfCustomer(client, id))) {
+      parsed.push(...lists.flat())
+      if (parsed.length < minBatchRows) continue
+      yield { parsed, label, done, total }
+      parsed = []
+    }
     yield { parsed, label, done, total }
   }
 }
@@ -211,8 +245,8 @@ async function withAddresses({ context, client, tally }: Import, rows: readonly 
   const complete: SourceWallet[] = []
   const readRow = async (row: SourceWallet) => (incomplete.has(row.id) ? readWallet(client, row.id) : { row })
   for await (const parsed of mapConcurrently(rows, readRow)) {
-    tally.add('wallets', problemsOf([parsed]))
-    if ('row' in parsed) complete.push(parsed.row)
+    tally.add('wallets', problemsOf(parsed))
+    complete.push(...rowsOf(parsed))
   }
   return complete
 }

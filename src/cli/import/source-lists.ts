@@ -4,6 +4,9 @@ import type { ContractClient } from '../contract/contract-client.ts'
 /** How many requests to the source are in flight. */
 const maxConcurrentRequests = 4
 
+/** How many pages are read as one batch, and written in one transaction. */
+const batchSize = 4
+
 const pageSize = 100
 
 /** A list longer than this is taken for a list without an end: ten million objects, if the source has full pages. */
@@ -26,6 +29,23 @@ type Page = { readonly rows: readonly unknown[]; readonly total: number; readonl
 /** Some objects of a list, and how many of its objects were read so far. */
 export type ListBatch = { readonly rows: readonly unknown[]; readonly done: number; readonly total: number }
 
+/** How many objects of a list were imported before, and the id of the last one. */
+export type KnownObjects = { readonly count: number; readonly lastId: string | null }
+
+/** A list of the source in two parts. The known part is empty if the last known object is at another position. */
+type OpenList = {
+  readonly readNew: () => AsyncGenerator<ListBatch>
+  readonly readKnown: () => AsyncGenerator<ListBatch>
+}
+
+/** The first and the last page of a list, and its page numbers from the oldest objects to the newest. */
+type ListEnds = {
+  readonly first: Page
+  readonly last: Page
+  readonly isNewestFirst: boolean
+  readonly numbers: readonly number[]
+}
+
 /**
  * Reads a list of the source page by page, oldest objects first, whichever way the source sorts it.
  *
@@ -35,35 +55,74 @@ export type ListBatch = { readonly rows: readonly unknown[]; readonly done: numb
  * @throws Error if the list keeps changing, or a response has another form
  */
 export async function* readList(client: ContractClient, path: string): AsyncGenerator<ListBatch> {
-  let first = await readPage(client, path, 1)
-  for (let pass = 1; ; pass++) {
-    let hasChanged = false
-    let done = 0
-    for await (const page of readPages(client, path, first)) {
-      hasChanged ||= page.total !== first.total
-      done += page.rows.length
-      yield { rows: page.rows, done: Math.min(done, first.total), total: first.total }
-    }
-    const again = first.totalPages > 1 ? await readPage(client, path, 1) : first
-    if (!hasChanged && again.total === first.total) return
-    if (pass === maxPasses) {
-      throw new Error(`GET ${path}: the list of the source changed during each of ${maxPasses} reads. Try again later.`)
-    }
-    first = again
+  yield* readPages(client, path, await readEnds(client, path), (numbers) => numbers)
+}
+
+/**
+ * Opens a list of which an earlier import may have read the oldest objects. Each part is read like a whole list.
+ *
+ * @throws Error like `readList`
+ */
+export async function openList(client: ContractClient, path: string, known: KnownObjects): Promise<OpenList> {
+  const ends = await readEnds(client, path)
+  const knownPages = await countKnownPages(client, path, ends, known)
+  return {
+    readNew: () => readPages(client, path, ends, (numbers) => numbers.slice(knownPages)),
+    readKnown: () => readPages(client, path, ends, (numbers) => numbers.slice(0, knownPages)),
   }
 }
 
-async function* readPages(client: ContractClient, path: string, first: Page): AsyncGenerator<Page> {
+/** Returns the number of pages before the one with the last known object; 0 if it is at another position. */
+async function countKnownPages(
+  client: ContractClient,
+  path: string,
+  { first, isNewestFirst, numbers }: ListEnds,
+  { count, lastId }: KnownObjects,
+): Promise<number> {
+  if (count === 0 || count > first.total || numbers.length <= 1) return 0
+  const position = isNewestFirst ? first.total - count : count - 1
+  const number = Math.floor(position / first.rows.length) + 1
+  const { rows } = await readPage(client, path, number)
+  const { id } = Object(rows[position % first.rows.length]) as { id?: unknown }
+  return id === lastId ? numbers.indexOf(number) : 0
+}
+
+async function* readPages(
+  client: ContractClient,
+  path: string,
+  ends: ListEnds,
+  choose: (numbers: readonly number[]) => readonly number[],
+  pass = 1,
+): AsyncGenerator<ListBatch> {
+  const { first, last, isNewestFirst, numbers } = ends
+  const { total } = first
+  const chosen = choose(numbers)
+  if (chosen.length === 0) return
+  const read = (number: number) =>
+    number === 1 ? first : number === numbers.length ? last : readPage(client, path, number)
+  let hasChanged = false
+  let done = numbers.indexOf(chosen[0] ?? 0) * first.rows.length
+  for await (const pages of mapConcurrently(chosen, read)) {
+    const rows = pages.flatMap((page) => (isNewestFirst ? page.rows.toReversed() : page.rows))
+    hasChanged ||= pages.some((page) => page.total !== total)
+    done += rows.length
+    yield { rows, done: Math.min(done, total), total }
+  }
+  const again = numbers.length > 1 ? await readPage(client, path, 1) : first
+  if (!hasChanged && again.total === total) return
+  if (pass === maxPasses) {
+    throw new Error(`GET ${path}: the list of the source changed during each of ${maxPasses} reads. Try again later.`)
+  }
+  yield* readPages(client, path, await readEnds(client, path, again), (numbers) => numbers, pass + 1)
+}
+
+async function readEnds(client: ContractClient, path: string, firstPage?: Page): Promise<ListEnds> {
+  const first = firstPage ?? (await readPage(client, path, 1))
   const { totalPages } = first
   const last = totalPages > 1 ? await readPage(client, path, totalPages) : first
   const isNewestFirst = createdAtOf(first.rows[0]) > createdAtOf(last.rows.at(-1))
-  const inOrder = (page: Page): Page => (isNewestFirst ? { ...page, rows: page.rows.toReversed() } : page)
-  const [start, end] = isNewestFirst ? [last, first] : [first, last]
-  yield inOrder(start)
-  if (totalPages <= 1) return
-  const numbers = Array.from({ length: totalPages - 2 }, (_, i) => (isNewestFirst ? totalPages - 1 - i : i + 2))
-  for await (const page of mapConcurrently(numbers, (number) => readPage(client, path, number))) yield inOrder(page)
-  yield inOrder(end)
+  const numbers = Array.from({ length: Math.max(1, totalPages) }, (_, i) => i + 1)
+  return { first, last, isNewestFirst, numbers: isNewestFirst ? numbers.toReversed() : numbers }
 }
 
 async function readPage(client: ContractClient, path: string, number: number): Promise<Page> {
@@ -120,22 +179,40 @@ function parseBody<Schema extends z.ZodType>(schema: Schema, path: string, body:
   throw new Error(`GET ${path}: the response of the source is not that of the contract: ${member}: ${issue?.message}`)
 }
 
-/** Maps items in their order, a few at a time. */
-export async function* mapConcurrently<Item, Result>(
-  items: Iterable<Item>,
-  map: (item: Item) => Promise<Result>,
-): AsyncGenerator<Result> {
-  const running: Promise<Result>[] = []
-  const start = (item: Item) => {
-    const result = map(item)
-    // The error is reported when the result is awaited.
-    result.catch(() => {})
-    running.push(result)
+/** Returns the client with at most four requests in flight; others wait in their order. */
+export function limitRequests(client: ContractClient): ContractClient {
+  let inFlight = 0
+  const waiting: (() => void)[] = []
+  return async (request) => {
+    if (inFlight < maxConcurrentRequests) inFlight++
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await client(request)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else inFlight--
+    }
   }
-  for (const item of items) {
-    start(item)
-    const oldest = running.length === maxConcurrentRequests ? running.shift() : undefined
+}
+
+/** Maps items in their order, a batch at a time. The next two batches are started before one is yielded. */
+export async function* mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result | Promise<Result>,
+): AsyncGenerator<Result[]> {
+  const started: Promise<Result[]>[] = []
+  const start = (batch: number) => {
+    const first = batch * batchSize
+    const results = Promise.all(items.slice(first, first + batchSize).map(map))
+    // The error is reported when the results are awaited.
+    results.catch(() => {})
+    started.push(results)
+  }
+  const batches = Math.ceil(items.length / batchSize)
+  for (let batch = 0; batch < batches + 2; batch++) {
+    if (batch < batches) start(batch)
+    const oldest = batch < 2 ? undefined : started.shift()
     if (oldest) yield await oldest
   }
-  for (const result of running) yield await result
 }

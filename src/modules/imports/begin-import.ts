@@ -3,6 +3,7 @@ import type { Reader } from '../../database/query.ts'
 import { latestSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import type { ImportOptions } from './import-outcome.ts'
+import { endOfList } from './repository.ts'
 
 /**
  * Begins an import, which is one row in the operator log, however many transactions follow.
@@ -18,4 +19,15 @@ export async function beginImport({ db, merchantId }: Context, { isDryRun }: Imp
   }
   if (isDryRun) await requireNoPayout(db)
   else await db.write(requireNoPayout, { merchantId })
+}
+
+const lists = { customers: 'customers', 'payout methods': 'payout_methods', wallets: 'wallets' } as const
+
+/** Returns how many objects of a kind were ever created for the merchant, and the id of the latest one. */
+export async function findKnownObjects(
+  { db, merchantId }: Context,
+  kind: keyof typeof lists,
+): Promise<{ readonly count: number; readonly lastId: string | null }> {
+  const end = await endOfList(db, { merchantId, name: lists[kind] })
+  return { count: end?.latest ?? 0, lastId: end?.latestId ?? null }
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../operations/context.ts'
 import { insertCustomer } from '../customers/search-keys.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { ImportOptions, ImportOutcome } from './import-outcome.ts'
-import { findIdProblems, futureTimeProblem, importRows } from './import-outcome.ts'
+import { importRows } from './import-outcome.ts'
 import { customersByIds } from './repository.ts'
 import type { SourceCustomer } from './source-object.ts'
 
@@ -15,21 +15,9 @@ export async function importCustomers(
 ): Promise<ImportOutcome[]> {
   const { merchantId } = context
   return importRows(context, rows, options, {
-    prepare: async (db, rows) => {
-      const ids = rows.map(({ id }) => id)
-      const existing = await customersByIds(db, { merchantId, ids })
-      return {
-        existing: new Map(existing.map((row) => [row.id, row])),
-        idProblems: await findIdProblems(db, context, ids),
-      }
-    },
-    existing: ({ existing }, { id }) => {
-      const stored = existing.get(id)
-      if (stored === undefined) return null
-      const { merchantId: _, sequence: __, ...row } = stored
-      return row
-    },
-    findProblem: ({ idProblems }, row) => idProblems.get(row.id) ?? futureTimeProblem(context, row),
+    findStored: async (db, ids) => customersByIds(db, { merchantId, ids }),
+    prepare: async () => null,
+    findProblem: () => null,
     insert: async (tx, row) => {
       const customer = { ...row, ...(await numberImportedRow(tx, merchantId, { row, name: 'customers' })) }
       await insertCustomer(tx, customer)

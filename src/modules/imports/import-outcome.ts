@@ -1,6 +1,7 @@
 import type { Reader, Tx } from '../../database/query.ts'
+import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
-import { idOwnersByKind } from './repository.ts'
+import { customersByIds, idOwnersByKind } from './repository.ts'
 
 /** The result of importing one object of the source. With a `problem`, which is a sentence, nothing was written. */
 export type ImportOutcome =
@@ -12,39 +13,52 @@ export type ImportOptions = {
   readonly isDryRun: boolean
 }
 
+/** What an import does with objects of one kind. */
+type ImportSteps<Row, Stored, Known> = {
+  readonly findStored: (db: Reader, ids: readonly string[]) => Promise<Stored[]>
+  /** Reads what the other steps need for all rows. */
+  readonly prepare: (db: Reader, stored: ReadonlyMap<string, Stored>) => Promise<Known>
+  /** Returns why a new row can't be inserted, except for the reasons that hold for all kinds. */
+  readonly findProblem: (known: Known, row: Row) => string | null
+  readonly insert: (tx: Tx, row: Row) => Promise<void>
+  /** Completes a stored row with what the source has in the same object. */
+  readonly complete?: (known: Known, stored: Stored, row: Row) => object
+  /** Called for each row that is or would be inserted, so that `findProblem` knows it. */
+  readonly remember?: (known: Known, row: Row) => void
+}
+
 /**
  * Classifies rows in their order, and inserts the new ones in one transaction. Each row is written whole or not at all.
- *
- * @param prepare reads what is needed for all rows
  */
-export async function importRows<Row extends { readonly id: string }, Prepared>(
+export async function importRows<Row extends ImportedRow, Stored extends { readonly id: string }, Known>(
   context: Context,
   rows: readonly Row[],
   { isDryRun }: ImportOptions,
-  steps: {
-    readonly prepare: (db: Reader, rows: readonly Row[]) => Promise<Prepared>
-    /** Returns the existing row with this id in the form of the source; `null` if there is none. */
-    readonly existing: (prepared: Prepared, row: Row) => Partial<Row> | null
-    /** Returns why a new row can't be inserted. */
-    readonly findProblem: (prepared: Prepared, row: Row) => string | null
-    readonly insert: (tx: Tx, row: Row) => Promise<void>
-    /** Called for each row that is or would be inserted, so that `findProblem` knows it. */
-    readonly remember?: (prepared: Prepared, row: Row) => void
-  },
+  { findStored, prepare, findProblem, insert, complete, remember }: ImportSteps<Row, Stored, Known>,
 ): Promise<ImportOutcome[]> {
+  const { db, merchantId } = context
+  const ids = rows.map(({ id }) => id)
   const run = async (db: Reader, tx: Tx | null): Promise<ImportOutcome[]> => {
-    const prepared = await steps.prepare(db, rows)
+    const stored = new Map((await findStored(db, ids)).map((row) => [row.id, row]))
+    const known = await prepare(db, stored)
+    const idProblems = await findIdProblems(db, context, ids)
     const inserted = new Map<string, Row>()
+    const findExisting = (row: Row): object | null => {
+      const before = stored.get(row.id)
+      return before === undefined ? (inserted.get(row.id) ?? null) : (complete?.(known, before, row) ?? before)
+    }
+    const findNewRowProblem = (row: Row) =>
+      idProblems.get(row.id) ?? findProblem(known, row) ?? futureTimeProblem(context, row)
     const outcomes: ImportOutcome[] = []
     for (const row of rows) {
       const { id } = row
-      const existing = inserted.get(id) ?? steps.existing(prepared, row)
-      const problem = existing === null ? steps.findProblem(prepared, row) : describeDifference(row, existing)
+      const existing = findExisting(row)
+      const problem = existing === null ? findNewRowProblem(row) : describeDifference(row, existing)
       if (problem !== null) outcomes.push({ id, outcome: 'problem', problem })
       else if (existing !== null) outcomes.push({ id, outcome: 'same' })
       else {
-        if (tx !== null) await steps.insert(tx, row)
-        steps.remember?.(prepared, row)
+        if (tx !== null) await insert(tx, row)
+        remember?.(known, row)
         inserted.set(id, row)
         outcomes.push({ id, outcome: 'imported' })
       }
@@ -52,13 +66,12 @@ export async function importRows<Row extends { readonly id: string }, Prepared>(
     return outcomes
   }
   if (rows.length === 0) return []
-  const { db, merchantId } = context
   return isDryRun ? run(db, null) : db.write((tx) => run(tx, tx), { merchantId })
 }
 
 /** Names the columns in which an existing row differs from the source (ruling 145). */
 function describeDifference<Row extends object>(row: Row, existing: Partial<Row>): string | null {
-  const columns = (Object.keys(existing) as (keyof Row & string)[]).filter(
+  const columns = (Object.keys(row) as (keyof Row & string)[]).filter(
     (column) => serialize(row[column]) !== serialize(existing[column]),
   )
   return columns.length === 0 ? null : `differs from the row that is here in ${columns.join(', ')}; it was not changed`
@@ -66,6 +79,24 @@ function describeDifference<Row extends object>(row: Row, existing: Partial<Row>
 
 function serialize(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'null'
+}
+
+/**
+ * Returns a function for the reason why an owner can't have new rows. A dry run has imported no customers, so it can't
+ * know.
+ */
+export async function findOwners(
+  db: Reader,
+  { merchantId }: Context,
+  rows: readonly { readonly customerId: string | null }[],
+  { isDryRun }: ImportOptions,
+): Promise<(row: { readonly customerId: string | null }) => string | null> {
+  const ids = rows.flatMap(({ customerId }) => customerId ?? [])
+  const known = new Set((await customersByIds(db, { merchantId, ids })).map(({ id }) => id))
+  return ({ customerId }) =>
+    customerId === null || isDryRun || known.has(customerId)
+      ? null
+      : `belongs to customer ${customerId}, which was not imported`
 }
 
 type ObjectKind = keyof typeof idOwnersByKind
@@ -80,7 +111,7 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
  * Returns why ids can't be used for new objects (ruling 144). Ids of other merchants are refused without a word about
  * these, and ids of the merchant's objects of another kind because the versions of events are counted per id.
  */
-export async function findIdProblems(
+async function findIdProblems(
   db: Reader,
   { merchantId }: Context,
   ids: readonly string[],
@@ -99,10 +130,7 @@ export async function findIdProblems(
 const maxClockSkewMs = 300_000
 
 /** A row of the future would make all later rows as late. */
-export function futureTimeProblem(
-  { wallClock }: Context,
-  { createdAt, updatedAt }: { createdAt: string; updatedAt: string },
-): string | null {
+function futureTimeProblem({ wallClock }: Context, { createdAt, updatedAt }: ImportedRow): string | null {
   const latest = new Date(wallClock() + maxClockSkewMs).toISOString()
   if (createdAt > latest || updatedAt > latest) return 'has a time in the future'
   return createdAt > updatedAt ? 'was updated before it was created' : null

@@ -10,8 +10,8 @@ import { payoutMethods } from '../payout-methods/list.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { insertPayoutMethod } from '../payout-methods/repository.ts'
 import type { ImportOptions, ImportOutcome } from './import-outcome.ts'
-import { findIdProblems, futureTimeProblem, importRows } from './import-outcome.ts'
-import { customersByIds, deletionOfPayoutMethod, payoutMethodsByIds } from './repository.ts'
+import { findOwners, importRows } from './import-outcome.ts'
+import { deletionOfPayoutMethod, payoutMethodsByIds } from './repository.ts'
 import type { SourcePayoutMethod } from './source-object.ts'
 
 /** Imports payout methods of the source, oldest first. A method that was imported and then deleted stays deleted. */
@@ -22,32 +22,16 @@ export async function importPayoutMethods(
 ): Promise<ImportOutcome[]> {
   const { merchantId } = context
   return importRows(context, rows, options, {
-    prepare: async (db, rows) => {
-      const ids = rows.map(({ id }) => id)
-      const existing = await payoutMethodsByIds(db, { merchantId, ids })
-      const owners = await customersByIds(db, { merchantId, ids: rows.flatMap(({ customerId }) => customerId ?? []) })
-      return {
-        existing: new Map(existing.map((row) => [row.id, row])),
-        deleted: await findDeletedIds(db, merchantId, ids, new Set(existing.map(({ id }) => id))),
-        customers: new Set(owners.map(({ id }) => id)),
-        assets: await assetCodesWithNetworks(db),
-        idProblems: await findIdProblems(db, context, ids),
-      }
-    },
-    existing: ({ existing }, { id }) => {
-      const stored = existing.get(id)
-      if (stored === undefined) return null
-      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, checks: _____, ...row } = stored
-      return row
-    },
-    findProblem: ({ deleted, customers, assets, idProblems }, row) => {
-      const { id, customerId, currency } = row
-      if (deleted.has(id)) return 'was deleted here; it was not created again'
-      if (customerId !== null && !options.isDryRun && !customers.has(customerId)) {
-        return `belongs to customer ${customerId}, which was not imported`
-      }
-      if (findAsset(assets, currency)?.code !== currency) return `has the currency ${currency}, which is not supported`
-      return idProblems.get(id) ?? futureTimeProblem(context, row)
+    findStored: async (db, ids) => payoutMethodsByIds(db, { merchantId, ids }),
+    prepare: async (db, stored) => ({
+      deleted: await findDeletedIds(db, merchantId, rows, stored),
+      findOwnerProblem: await findOwners(db, context, rows, options),
+      assets: await assetCodesWithNetworks(db),
+    }),
+    findProblem: ({ deleted, findOwnerProblem, assets }, row) => {
+      if (deleted.has(row.id)) return 'was deleted here; it was not created again'
+      const isSupported = findAsset(assets, row.currency)?.code === row.currency
+      return findOwnerProblem(row) ?? (isSupported ? null : `has the currency ${row.currency}, which is not supported`)
     },
     insert: async (tx, row) => {
       const ownerId = row.customerId ?? merchantId
@@ -69,12 +53,12 @@ export async function importPayoutMethods(
 async function findDeletedIds(
   db: Reader,
   merchantId: string,
-  ids: readonly string[],
-  existing: ReadonlySet<string>,
+  rows: readonly SourcePayoutMethod[],
+  stored: ReadonlyMap<string, unknown>,
 ): Promise<Set<string>> {
   const deleted = new Set<string>()
-  for (const id of ids) {
-    if (!existing.has(id) && (await deletionOfPayoutMethod(db, { merchantId, id })) !== null) deleted.add(id)
+  for (const { id } of rows) {
+    if (!stored.has(id) && (await deletionOfPayoutMethod(db, { merchantId, id })) !== null) deleted.add(id)
   }
   return deleted
 }

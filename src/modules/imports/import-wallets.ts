@@ -16,8 +16,8 @@ import {
   walletAddressesByIds,
 } from '../wallets/repository.ts'
 import type { ImportOptions, ImportOutcome } from './import-outcome.ts'
-import { findIdProblems, futureTimeProblem, importRows } from './import-outcome.ts'
-import { customersByIds, merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses } from './repository.ts'
+import { findOwners, importRows } from './import-outcome.ts'
+import { merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses } from './repository.ts'
 import type { SourceAddress, SourceWallet } from './source-object.ts'
 
 /**
@@ -32,21 +32,19 @@ export async function importWallets(
   rows: readonly SourceWallet[],
   options: ImportOptions,
 ): Promise<ImportOutcome[]> {
+  const { merchantId } = context
   return importRows(context, rows, options, {
-    prepare: (db, rows) => readWhatExists(db, context, rows),
-    existing: ({ existing, addressesOf }, { id, addresses }) => {
-      const stored = existing.get(id)
-      if (stored === undefined) return null
-      const { merchantId: _, sequence: __, ownerSequence: ___, ownerId: ____, ...row } = stored
-      return addresses === null ? row : { ...row, addresses: (addressesOf.get(id) ?? []).map(toSourceAddress) }
-    },
+    findStored: async (db, ids) => walletsByIds(db, { merchantId, ids }),
+    prepare: (db, stored) => readWhatExists(db, context, { rows, stored, options }),
+    complete: ({ addressesOf }, stored, { id, addresses }) => ({
+      ...stored,
+      addresses: addresses && (addressesOf.get(id) ?? []).map(toSourceAddress),
+    }),
     findProblem: (known, row) =>
-      findOwnerProblem(known, row, options) ??
+      known.findOwnerProblem(row) ??
       findAssetProblem(known, row) ??
       (known.transferIds.has(row.id) ? 'has the id of a transfer of this merchant' : null) ??
-      known.idProblems.get(row.id) ??
-      findAddressProblem(known, context, row) ??
-      futureTimeProblem(context, row),
+      findAddressProblem(known, context, row),
     insert: (tx, row) => insertImportedWallet(tx, context, row),
     remember: ({ walletOfAddress, walletOfAddressId }, { id, addresses }) => {
       for (const each of addresses ?? []) {
@@ -59,24 +57,32 @@ export async function importWallets(
 
 type Known = Awaited<ReturnType<typeof readWhatExists>>
 
-async function readWhatExists(db: Reader, context: Context, rows: readonly SourceWallet[]) {
+async function readWhatExists(
+  db: Reader,
+  context: Context,
+  {
+    rows,
+    stored,
+    options,
+  }: {
+    readonly rows: readonly SourceWallet[]
+    readonly stored: ReadonlyMap<string, unknown>
+    readonly options: ImportOptions
+  },
+) {
   const { merchantId } = context
   const ids = rows.map(({ id }) => id)
   const given = rows.flatMap(({ addresses }) => addresses ?? [])
   const addresses = given.map(({ address }) => address)
-  const existing = await walletsByIds(db, { merchantId, ids })
-  const existingAddresses = await addressesOfWallets(db, { merchantId, walletIds: existing.map(({ id }) => id) })
-  const owners = await customersByIds(db, { merchantId, ids: rows.flatMap(({ customerId }) => customerId ?? []) })
+  const existingAddresses = await addressesOfWallets(db, { merchantId, walletIds: [...stored.keys()] })
   const sameIds = await walletAddressesByIds(db, { merchantId, ids: given.map(({ id }) => id) })
   const sameAddresses = await walletsOfAddresses(db, { merchantId, addresses })
   const claims = await merchantsOfAddresses(db, { addresses })
   return {
-    existing: new Map(existing.map((row) => [row.id, row])),
     addressesOf: Map.groupBy(existingAddresses, ({ walletId }) => walletId),
-    customers: new Set(owners.map(({ id }) => id)),
+    findOwnerProblem: await findOwners(db, context, rows, options),
     assets: await assetCodesWithNetworks(db),
     transferIds: new Set((await transfersByIds(db, { merchantId, ids })).map(({ id }) => id)),
-    idProblems: await findIdProblems(db, context, ids),
     walletOfAddress: new Map(sameAddresses.map((each) => [addressKey(each), each.walletId])),
     walletOfAddressId: new Map(sameIds.map(({ id, walletId }) => [id, walletId])),
     merchantOfAddress: new Map(claims.map(({ address, merchantId }) => [address, merchantId])),
@@ -89,11 +95,6 @@ function addressKey({ address, network }: Pick<SourceAddress, 'address' | 'netwo
 
 function toSourceAddress({ id, address, network, createdAt }: RowOf<'walletAddresses'>): SourceAddress {
   return { id, address, network, createdAt }
-}
-
-function findOwnerProblem({ customers }: Known, { customerId }: SourceWallet, { isDryRun }: ImportOptions) {
-  if (customerId === null || isDryRun || customers.has(customerId)) return null
-  return `belongs to customer ${customerId}, which was not imported`
 }
 
 function findAssetProblem({ assets }: Known, { currency, assetType }: SourceWallet): string | null {

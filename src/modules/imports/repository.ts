@@ -40,16 +40,24 @@ export const walletsByIds = query((p: Params<RowIds>) =>
     .where('wallets.id', 'in', listParam(p.ids)),
 )
 
+export const endOfList = queryOne((p: Params<{ merchantId: string; name: string }>) =>
+  selectFrom('sequences')
+    .select(['latest', 'latestId'])
+    .where('merchantId', '=', p.merchantId)
+    .where('name', '=', p.name),
+)
+
 export const transfersByIds = query((p: Params<RowIds>) =>
   selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** A list of ids instead of one would read all events of the merchant. */
+/** The condition on the version is always true. Without it, SQLite would read all events of the merchant. */
 export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; id: string }>) =>
   selectFrom('events')
     .select('sequence')
     .where('merchantId', '=', p.merchantId)
     .where('objectId', '=', p.id)
+    .where('version', '>=', 1)
     .where('data', 'is not', null)
     .where('type', '=', 'payout_method.deleted'),
 )

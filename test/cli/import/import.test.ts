@@ -192,6 +192,48 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
+  test('a client with stored ids pays from an imported wallet to an imported method, and replays payouts by their keys', async () => {
+    const { source, ids, wallets } = await startSource(engine)
+    const target = await startApp(engine)
+    const methods = (await source.rest('GET', `/api/payout/methods?customer_id=${ids.ada}`)).body.data
+    const { id: payoutMethodId } = methods.find(({ type }: { type: string }) => type === 'BANK')
+    await importFrom(source, target)
+
+    const payByRest = () =>
+      target.rest('POST', '/api/payouts/banks', {
+        body: { ...payoutBody, customer_id: ids.ada },
+        headers: { 'idempotency-key': 'stored at the client' },
+      })
+    const payByGraphql = async () => {
+      const { data } = await target.graphql(
+        /* GraphQL */ `
+          mutation ($input: CreatePayoutInput!) {
+            createPayout(input: $input) {
+              ... on CreatePayoutPayload { payout { uuid wallet { uuid } recipientMethod { ... on BankPayoutMethod { uuid } } } }
+            }
+          }
+        `,
+        {
+          input: {
+            ...{ walletId: wallets.ada, recipient: { payoutMethodId }, customerId: ids.ada },
+            ...{ assetCode: 'USDC', amount: '7', idempotencyKey: 'another key' },
+          },
+        },
+      )
+      return data.createPayout.payout
+    }
+    const [byRest, byGraphql] = [await payByRest(), await payByGraphql()]
+
+    expect(byRest.body.data).toMatchObject({ sender_wallet_id: wallets.ada, customer_id: ids.ada })
+    expect(byGraphql).toMatchObject({ wallet: { uuid: wallets.ada }, recipientMethod: { uuid: payoutMethodId } })
+    expect((await payByRest()).body).toEqual(byRest.body)
+    expect(await payByGraphql()).toEqual(byGraphql)
+    expect((await target.rest('GET', `/api/wallets/${wallets.ada}`)).body.data.balance).toBe('53.00000000')
+    const body = { customer_id: ids.ada }
+    expect((await target.rest('DELETE', `/api/payout/methods/${payoutMethodId}`, { body })).status).toBe(200)
+    await expectCleanAudit(target)
+  })
+
   test('import repeats without a change, and names rows that differ without changing them', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)

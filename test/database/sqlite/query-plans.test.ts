@@ -20,19 +20,13 @@ import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../..
 import { attempt } from '../rows.ts'
 
 /** Queries of operators and background work, which no request runs; they may scan. */
-const operatorFolders = [
-  'audit',
-  'demo/load',
-  'diagnoses',
-  'hash-chain',
-  'imports',
-  'payout-statistics',
-  'webhooks/dispatcher',
-]
+const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'payout-statistics', 'webhooks/dispatcher']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'merchants:merchantsWithNameLike': 'finds merchants by a part of the name',
   'outbox:latestEventSequences': 'reads the latest events of all merchants with subscribers',
+  'imports:merchantsOfAddresses': 'looks for addresses that any merchant has',
+  'imports:walletTotalsOfMerchant': 'adds up all balances of a merchant, once for each import',
   'installation:installationRow': 'reads its one row, at start',
   'installation:databaseCopyRow': 'reads its one row, at start',
   'merchants:merchantsWithExtendedPublicKeys': 'reads the keys of all merchants',
