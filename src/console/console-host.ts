@@ -14,6 +14,7 @@ import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 import { customerPage } from './customer-page.ts'
 import { customersPage } from './customers-page.ts'
+import { depositsPage } from './deposits-page.ts'
 import { renderBarePage } from './layout.ts'
 import { logPage } from './log-page.ts'
 import { merchantPage } from './merchant-page.ts'
@@ -35,6 +36,7 @@ const consolePages: readonly ConsolePage[] = [
   overviewPage,
   payoutsPage,
   payoutPage,
+  depositsPage,
   attentionPage,
   merchantsPage,
   merchantPage,

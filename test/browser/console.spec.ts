@@ -75,6 +75,7 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
     ['payouts-unchosen', '/payouts'],
     ['payouts', `/payouts?merchant=${demoId}`],
     ['payout', `/payouts/${payoutId}`],
+    ['deposits', '/deposits'],
     ['attention', '/attention'],
     ['merchants', '/merchants'],
     ['merchant', `/merchants/${demoId}`],

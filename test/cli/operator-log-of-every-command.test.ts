@@ -125,6 +125,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'payout list': ({ merchant }) => ['--merchant', merchant],
   'payout show': ({ settled }) => [settled],
   deposit: ({ wallet }) => [wallet, '5', '--reference', 'mistyped'],
+  'deposit list': ({ merchant }) => ['--merchant', merchant],
   'deposit reverse': () => ['mistyped'],
   'deposit attention': () => [],
   'deposit resolve': ({ chainDeposit }) => [chainDeposit, 'credit'],

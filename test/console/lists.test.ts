@@ -171,6 +171,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     for (const [path, hint] of [
       ['/payouts', 'POST /api/payouts/banks'],
       ['/customers', 'createCustomer'],
+      ['/deposits', 'deposit &lt;wallet id&gt;'],
       ['/wallets', 'POST /api/wallets'],
       ['/payout-methods', 'POST /api/payout/methods/banks'],
       ['/webhooks', 'POST /api/webhooks'],

@@ -1,4 +1,5 @@
 import type { Customer } from '../customers/customer.ts'
+import type { ListedDeposit } from '../deposits/list.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
@@ -19,6 +20,17 @@ export function payoutRow(payout: Payout) {
   const { recipientName, customerId, walletId } = payout
   const money = { assetCode, amount, fee, recipientCurrency, amountFiat }
   return { id, transactionId, status, createdAt, ...money, recipientName, customerId, walletId }
+}
+
+export function depositRow(deposit: ListedDeposit) {
+  const { id, reference, createdAt, assetCode, amount, balanceAfter, network, txHash } = deposit
+  const { customerId, walletId } = deposit
+  const status = depositStatus(deposit)
+  return { id, reference, status, createdAt, assetCode, amount, balanceAfter, network, txHash, customerId, walletId }
+}
+
+export function depositStatus({ reversedAt }: Pick<ListedDeposit, 'reversedAt'>): 'CREDITED' | 'REVERSED' {
+  return reversedAt === null ? 'CREDITED' : 'REVERSED'
 }
 
 export function payoutMethodRow(method: PayoutMethod) {
