@@ -14,6 +14,7 @@ import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 import { customerPage } from './customer-page.ts'
 import { customersPage } from './customers-page.ts'
+import { deliveriesPage } from './deliveries-page.ts'
 import { depositsPage } from './deposits-page.ts'
 import { renderBarePage } from './layout.ts'
 import { logPage } from './log-page.ts'
@@ -46,6 +47,7 @@ const consolePages: readonly ConsolePage[] = [
   walletPage,
   payoutMethodsPage,
   webhooksPage,
+  deliveriesPage,
   webhookPage,
   railsPage,
   searchPage,

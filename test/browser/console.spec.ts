@@ -86,6 +86,7 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
     ['wallet', `/wallets/${walletId}`],
     ['webhooks', `/webhooks?merchant=${demoId}`],
     ['webhook', `/webhooks/${webhookId}`],
+    ['deliveries', '/webhooks/deliveries'],
     ['rails', '/rails'],
     ['prices', '/prices'],
     ['rates', '/prices/rates'],

@@ -146,6 +146,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'export fees': () => [],
   'export deposits': () => [],
   'webhook create': ({ merchant }) => ['https://example.com/other', '--merchant', merchant],
+  'delivery list': ({ merchant }) => ['--merchant', merchant],
   'webhook list': ({ merchant }) => ['--merchant', merchant],
   'webhook show': ({ webhook }) => [webhook],
   'webhook update': ({ webhook }) => [webhook, '--description', 'mine'],

@@ -175,6 +175,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
       ['/wallets', 'POST /api/wallets'],
       ['/payout-methods', 'POST /api/payout/methods/banks'],
       ['/webhooks', 'POST /api/webhooks'],
+      ['/webhooks/deliveries', 'from its first attempt'],
     ] as const)
       expect((await console.get(path)).text).toContain(hint)
   })

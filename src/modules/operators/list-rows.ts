@@ -1,8 +1,11 @@
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Customer } from '../customers/customer.ts'
 import type { ListedDeposit } from '../deposits/list.ts'
+import { eventId } from '../outbox/event.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
+import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
 // Rows of lists for operators: on the command line, and in the files of the console.
 
@@ -38,6 +41,25 @@ export function payoutMethodRow(method: PayoutMethod) {
   const { label, walletAddress, network, customerId, createdAt } = method
   const account = { accountName, accountNumber, bankName, bankCode }
   return { id, type, currency, ...account, label, walletAddress, network, createdAt, customerId }
+}
+
+export function deliveryRow(delivery: ListedDelivery) {
+  const { eventType, sequence, createdAt, status, attempts, nextAttemptAt, lastAttempt, endpointId, url } = delivery
+  return {
+    ...{
+      eventId: eventId({ ...delivery, time: delivery.eventTime }),
+      eventType,
+      sequence,
+      createdAt,
+      status,
+      attempts,
+    },
+    attemptedAt: lastAttempt?.attemptedAt ?? null,
+    responseStatus: lastAttempt?.status ?? null,
+    error: lastAttempt?.error ?? null,
+    nextAttemptAt: nextAttemptAt === null ? null : timestamp(Number(nextAttemptAt)),
+    ...{ endpointId, url },
+  }
 }
 
 export function customerName({ businessName, firstName, lastName }: Customer): string {
