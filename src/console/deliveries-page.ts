@@ -20,7 +20,7 @@ export const deliveriesPage = listPage({
   list: merchantDeliveries,
   filters: [
     { name: 'status', label: 'Status', options: choices(deliveryStatuses) },
-    { name: 'endpoint', label: 'Endpoint', hint: 'id' },
+    { name: 'endpoint', label: 'Endpoint', hint: 'id', field: 'endpointId' },
   ],
   filterOf: ({ status, endpoint }) => ({
     status: (status || undefined) as WebhookDelivery['status'] | undefined,

@@ -29,9 +29,10 @@ export const depositsPage = listPage({
   path: '/deposits',
   noun: 'deposit',
   list: deposits,
+  search: deposits.search,
   filters: [
-    { name: 'asset', label: 'Currency', hint: 'USDC' },
-    { name: 'customer', label: 'Customer', hint: 'id' },
+    { name: 'asset', label: 'Currency', hint: 'USDC', field: 'assetCode' },
+    { name: 'customer', label: 'Customer', hint: 'id', field: 'owner' },
   ],
   filterOf: ({ asset, customer }) => ({ assetCode: asset || undefined, owner: ownerFilter(customer) }),
   columns: depositColumns,

@@ -67,7 +67,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(await shown('created-from=2020-01-01')).toHaveLength(3)
     expect((await console.get(`/payouts?merchant=${other.id}`)).text).toContain('No payout matches these filters.')
     const invalid = await console.get('/payouts?status=DONE')
-    expect([invalid.status, textOf(invalid.text).includes('status must be one of')]).toEqual([400, true])
+    expect([invalid.status, textOf(invalid.text).includes('Status must be one of')]).toEqual([400, true])
     expect(console.faults).toEqual([])
   })
 
