@@ -14,11 +14,13 @@ const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string
   live: ['good', '✓'],
   holds: ['good', '✓'],
   running: ['good', '✓'],
+  answered: ['good', '✓'],
   IN_FORCE: ['good', '✓'],
   PROCESSING: ['busy', '…'],
   pending: ['busy', '…'],
   FUTURE: ['busy', '…'],
   FAILED: ['bad', '✕'],
+  REJECTED: ['bad', '✕'],
   exhausted: ['bad', '✕'],
   disabled: ['bad', '✕'],
   contradicts: ['bad', '✕'],
@@ -26,6 +28,8 @@ const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string
   REVERSED: ['warn', '↩'],
   ATTENTION: ['warn', '!'],
   failing: ['warn', '!'],
+  unanswered: ['warn', '!'],
+  UNKNOWN: ['warn', '!'],
   paused: ['warn', '‖'],
 }
 

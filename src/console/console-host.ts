@@ -26,6 +26,7 @@ import { payoutMethodsPage } from './payout-methods-page.ts'
 import { payoutPage } from './payout-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { allFeesPage, allRatesPage, pricesPage } from './prices-page.ts'
+import { railPage } from './rail-page.ts'
 import { railsPage } from './rails-page.ts'
 import { searchPage } from './search-page.ts'
 import { walletPage } from './wallet-page.ts'
@@ -50,6 +51,7 @@ const consolePages: readonly ConsolePage[] = [
   deliveriesPage,
   webhookPage,
   railsPage,
+  railPage,
   searchPage,
   pricesPage,
   allRatesPage,

@@ -88,6 +88,8 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
     ['webhook', `/webhooks/${webhookId}`],
     ['deliveries', '/webhooks/deliveries'],
     ['rails', '/rails'],
+    ['rail', '/rails/sandbox'],
+    ['filter-errors', '/payouts?amount-from=10&wallet=x'],
     ['prices', '/prices'],
     ['rates', '/prices/rates'],
     ['fees', '/prices/fees'],
