@@ -55,6 +55,7 @@ import { searchIndexes } from './0053-search-indexes.ts'
 import { databaseCopies } from './0054-database-copies.ts'
 import { openingTransfers } from './0055-opening-transfers.ts'
 import { importedRows } from './0056-imported-rows.ts'
+import { undeliveredIndex } from './0057-undelivered-index.ts'
 
 /** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   databaseCopies,
   openingTransfers,
   importedRows,
+  undeliveredIndex,
 ]

@@ -30,6 +30,16 @@ export const payoutColumns: TextColumns = {
   recipientName: { header: 'recipient', priority: 6 },
 }
 
+export const depositColumns: TextColumns = {
+  reference: { priority: 1 },
+  status: { priority: 3 },
+  createdAt: { header: 'created', priority: 4 },
+  assetCode: { header: 'asset', priority: 5 },
+  amount: { priority: 2 },
+  network: { priority: 6 },
+  walletId: { header: 'wallet', priority: 7 },
+}
+
 export const statementColumns: TextColumns = {
   createdAt: { header: 'created', priority: 1 },
   kind: { priority: 2 },

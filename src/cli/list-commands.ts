@@ -2,13 +2,14 @@ import type { OwnerFilter } from '../lists/filters.ts'
 import type { Slice, SliceableList } from '../lists/slice.ts'
 import { getCustomer } from '../modules/customers/get-customer.ts'
 import { customers } from '../modules/customers/list.ts'
+import { deposits } from '../modules/deposits/list.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { findPayoutAcrossMerchants } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
-import { customerRow, payoutRow, startOfDay, walletRow } from '../modules/operators/list-rows.ts'
+import { customerRow, depositRow, payoutRow, startOfDay, walletRow } from '../modules/operators/list-rows.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
@@ -18,7 +19,7 @@ import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Command, CommandTable, OptionValues } from './command.ts'
 import { findMerchantContext, wordAt } from './command.ts'
-import { customerColumns, payoutColumns, statementColumns, walletColumns } from './list-columns.ts'
+import { customerColumns, depositColumns, payoutColumns, statementColumns, walletColumns } from './list-columns.ts'
 
 const shownEntryCount = 10
 
@@ -89,6 +90,17 @@ export const listCommands: CommandTable = {
       return { ...wallet, entries: items.map(entryRow) }
     },
   },
+  'deposit list': listCommand({
+    noun: 'deposits',
+    summary: 'List credited deposits, newest first.',
+    options: { customer: ['customer id', 'of this customer only'], asset: 'code' },
+    flags: merchantOwnedFlag,
+    names: { owner: '--customer', assetCode: '--asset' },
+    list: deposits,
+    filtersOf: (options) => ({ owner: ownerFilter(options), assetCode: options.asset }),
+    row: depositRow,
+    columns: depositColumns,
+  }),
   'payout list': listCommand({
     noun: 'payouts',
     summary: 'List payouts, newest first.',

@@ -36,7 +36,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Rails and banks:': ['rail', 'reconcile'],
   'Prices and assets:': ['rate', 'fee', 'asset'],
   'Books:': ['audit', 'export', 'statistics'],
-  'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
+  'Webhooks and events:': ['webhook', 'delivery', 'events', 'listen', 'documents'],
   'Moving:': ['copy', 'import', 'contract'],
   'Installation:': ['config', 'migrate', 'backup', 'restore', 'doctor', 'console', 'operator'],
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],

@@ -8,6 +8,7 @@ import {
   rotateWebhookSecretAction,
   testWebhookAction,
 } from '../modules/operators/actions/webhook-actions.ts'
+import { deliveryRow as listedDeliveryRow } from '../modules/operators/list-rows.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
@@ -16,6 +17,7 @@ import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-en
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import { listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
+import { merchantDeliveries } from '../modules/webhooks/endpoints/merchant-deliveries.ts'
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endpoint.ts'
 import type { Context, IdempotentResult, Service } from '../operations/context.ts'
@@ -45,6 +47,16 @@ const deliveryColumns: TextColumns = {
   eventType: { header: 'type', priority: 3 },
   nextAttemptAt: { header: 'next attempt', priority: 4 },
   attempts: { priority: 5, isWrapped: true },
+}
+
+const listedDeliveryColumns: TextColumns = {
+  createdAt: { header: 'time', priority: 3 },
+  eventType: { header: 'type', priority: 1 },
+  status: { priority: 2 },
+  attempts: { priority: 6 },
+  responseStatus: { header: 'response', priority: 5, align: 'left' },
+  error: { priority: 7 },
+  url: { priority: 4 },
 }
 
 export const webhookCommands: CommandTable = {
@@ -104,6 +116,19 @@ export const webhookCommands: CommandTable = {
     disableWebhookAction,
     replayEventsAction,
   ),
+  'delivery list': listCommand({
+    noun: 'deliveries',
+    summary: 'List webhook deliveries to all endpoints, newest event first. Includes the latest attempt of each.',
+    options: {
+      webhook: ['webhook id', 'to this endpoint only'],
+      status: ['status', 'pending, delivered or exhausted'],
+    },
+    names: { endpointId: '--webhook' },
+    list: merchantDeliveries,
+    filtersOf: ({ webhook, status }) => ({ endpointId: webhook, status: status as 'pending' }),
+    row: listedDeliveryRow,
+    columns: listedDeliveryColumns,
+  }),
   'webhook deliveries': {
     changes: 'nothing',
     summary: 'List deliveries to a webhook endpoint, newest first. Includes the latest attempts.',

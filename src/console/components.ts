@@ -10,20 +10,26 @@ const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string
   delivered: ['good', '✓'],
   enabled: ['good', '✓'],
   CONFIRMED: ['good', '✓'],
+  CREDITED: ['good', '✓'],
   live: ['good', '✓'],
   holds: ['good', '✓'],
   running: ['good', '✓'],
+  answered: ['good', '✓'],
   IN_FORCE: ['good', '✓'],
   PROCESSING: ['busy', '…'],
   pending: ['busy', '…'],
   FUTURE: ['busy', '…'],
   FAILED: ['bad', '✕'],
+  REJECTED: ['bad', '✕'],
   exhausted: ['bad', '✕'],
   disabled: ['bad', '✕'],
   contradicts: ['bad', '✕'],
   RETURNED: ['warn', '↩'],
+  REVERSED: ['warn', '↩'],
   ATTENTION: ['warn', '!'],
   failing: ['warn', '!'],
+  unanswered: ['warn', '!'],
+  UNKNOWN: ['warn', '!'],
   paused: ['warn', '‖'],
 }
 
@@ -129,6 +135,8 @@ export type ListFilter = {
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly type?: 'date'
+  /** The name in the operation's errors, if it differs. */
+  readonly field?: string
 }
 
 /** The options of a filter whose values are their own labels. */
@@ -136,21 +144,29 @@ export function choices(values: readonly string[]): readonly (readonly [value: s
   return values.map((value) => [value, value])
 }
 
+/** @param errors why values were rejected, by the name of the filter */
 export function filterForm(
   { query, urlFor, path }: PageRequest,
   filters: readonly ListFilter[],
-  button = 'Show',
+  { button = 'Show', errors = new Map() }: { button?: string; errors?: ReadonlyMap<string, string> } = {},
 ): Html {
   return html`<form method="get" action="${urlFor(path)}" class="filters">
-${filters.map(({ name, label, options, hint = '', type = 'text' }) =>
-  options
-    ? html`<label>${label} <select name="${name}"><option value="">Any</option>${options.map(
-        ([value, text]) => html`<option value="${value}"${booleanAttribute(query[name] === value)}>${text}</option>`,
-      )}</select></label>\n`
-    : html`<label>${label} <input type="${type}" name="${name}" value="${query[name] ?? ''}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`,
-)}<button>${button}</button>
+${filters.map((filter) => {
+  const error = errors.get(filter.name)
+  const note = error === undefined ? '' : html`<small class="invalid">${error}</small>`
+  return html`<label>${filter.label} ${filterControl(filter, query[filter.name] ?? '', error !== undefined)}${note}</label>\n`
+})}<button>${button}</button>
 </form>
 `
+}
+
+function filterControl({ name, options, hint = '', type }: ListFilter, current: string, isInvalid: boolean): Html {
+  const invalid = isInvalid ? html` aria-invalid="true"` : ''
+  if (!options)
+    return html`<input type="${type ?? 'text'}" name="${name}" value="${current}" placeholder="${hint}" autocomplete="off" spellcheck="false"${invalid}>`
+  return html`<select name="${name}"${invalid}><option value="">Any</option>${options.map(
+    ([value, text]) => html`<option value="${value}"${booleanAttribute(current === value)}>${text}</option>`,
+  )}</select>`
 }
 
 export function booleanAttribute(isPresent: boolean, name = 'selected'): Html {

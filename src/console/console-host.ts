@@ -14,6 +14,8 @@ import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 import { customerPage } from './customer-page.ts'
 import { customersPage } from './customers-page.ts'
+import { deliveriesPage } from './deliveries-page.ts'
+import { depositsPage } from './deposits-page.ts'
 import { renderBarePage } from './layout.ts'
 import { logPage } from './log-page.ts'
 import { merchantPage } from './merchant-page.ts'
@@ -24,6 +26,7 @@ import { payoutMethodsPage } from './payout-methods-page.ts'
 import { payoutPage } from './payout-page.ts'
 import { payoutsPage } from './payouts-page.ts'
 import { allFeesPage, allRatesPage, pricesPage } from './prices-page.ts'
+import { railPage } from './rail-page.ts'
 import { railsPage } from './rails-page.ts'
 import { searchPage } from './search-page.ts'
 import { walletPage } from './wallet-page.ts'
@@ -35,6 +38,7 @@ const consolePages: readonly ConsolePage[] = [
   overviewPage,
   payoutsPage,
   payoutPage,
+  depositsPage,
   attentionPage,
   merchantsPage,
   merchantPage,
@@ -44,8 +48,10 @@ const consolePages: readonly ConsolePage[] = [
   walletPage,
   payoutMethodsPage,
   webhooksPage,
+  deliveriesPage,
   webhookPage,
   railsPage,
+  railPage,
   searchPage,
   pricesPage,
   allRatesPage,

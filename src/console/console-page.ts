@@ -35,6 +35,8 @@ export type PageRequest = ConsoleContext & {
 export type PageContent = {
   readonly title: string
   readonly body: Html
+  /** The status of the response, by default 200. */
+  readonly code?: number
   /** The address of another page to show instead. */
   readonly redirect?: string
 }

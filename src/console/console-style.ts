@@ -101,7 +101,10 @@ button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .5rem 0 1rem }
 .filters input, .filters select, .filters button { height: 2rem }
+.filters:has(.invalid) { align-items: start }
+.filters:has(.invalid) button { margin-top: 1.2rem }
 .filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
+.filters small.invalid { max-width: 13rem; color: var(--bad); font-weight: 600 }
 input[type=date] { min-height: 0; padding-block: .2rem }
 .summary { display: flex; flex-wrap: wrap; gap: .2rem .7rem; margin: .6rem 0 }
 .pager { display: flex; gap: 1.5rem; margin: .8rem 0 }

@@ -13,7 +13,7 @@ export const customersPage = listPage({
   list: customers,
   filters: [
     { name: 'status', label: 'Status', options: choices(customerStatuses) },
-    { name: 'type', label: 'Type', options: choices(customerTypes) },
+    { name: 'type', label: 'Type', options: choices(customerTypes), field: 'customerType' },
   ],
   filterOf: ({ status, type }) => ({
     status: (status || undefined) as Customer['status'] | undefined,

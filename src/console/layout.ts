@@ -11,6 +11,7 @@ import { consoleStyle } from './console-style.ts'
 const navigationLinks = [
   ['/', 'Overview'],
   ['/payouts', 'Payouts'],
+  ['/deposits', 'Deposits'],
   ['/attention', 'Attention'],
   ['/merchants', 'Merchants'],
   ['/customers', 'Customers'],

@@ -1,3 +1,9 @@
+import { httpStatusByCode } from '../core/api/http-status.ts'
+import type { FieldError } from '../core/errors.ts'
+import { DomainError, invalidInput } from '../core/errors.ts'
+import type { Amount } from '../core/money/amount.ts'
+import { describeInvalidAmount, parseAmount } from '../core/money/amount.ts'
+import type { ListSearch, SearchResult } from '../lists/define-list.ts'
 import type { OwnerFilter } from '../lists/filters.ts'
 import type { Slice, SliceableList } from '../lists/slice.ts'
 import { maxSliceSize } from '../lists/slice.ts'
@@ -11,7 +17,7 @@ import type { Context, Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { ConsoleColumn, ListFilter } from './components.ts'
-import { filterForm, pager, sliceArgs, slicePager, table } from './components.ts'
+import { filterForm, pager, sliceArgs, slicePager, table, timeElement } from './components.ts'
 import type { ConsolePage, FormValues, PageContent, PageRequest } from './console-page.ts'
 import { chooseMerchant } from './merchants-page.ts'
 import { groupThousands, pluralize } from './phrases.ts'
@@ -42,6 +48,8 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   /** In the singular: `payout`. */
   readonly noun: string
   readonly list: SliceableList<Context, Input, Item>
+  /** Searches the list, which has a filter `asset`, by amount. */
+  readonly search?: (context: Context, input: Input, search: ListSearch) => Promise<SearchResult<Item>>
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
   readonly columns: readonly ListColumn<Item>[]
@@ -72,8 +80,14 @@ async function renderList<Input extends object, Item extends ListedItem>(
   request: PageRequest,
 ): Promise<PageContent> {
   const { service, query, urlFor, path } = request
-  const { context, filter } = await chooseMerchant(request)
-  const { items, total, links } = await readItems(spec, request, context)
+  const opened = await openList(spec, request)
+  const above = spec.above ? await spec.above(request) : ''
+  const part = await readPart(spec, request, opened)
+  if (part instanceof Map) {
+    const form = filterForm(request, opened.filters, { errors: part })
+    return { title: spec.title, code: httpStatusByCode.INVALID_INPUT, body: html`${above}${form}` }
+  }
+  const { items, total, links } = part
   const { after: _, before: __, done: ___, ...filters } = query
   const isFiltered = Object.values(filters).some((value) => value !== '')
   const count = total === null ? html`` : html`<span>${pluralize(total, spec.noun)}</span>`
@@ -81,11 +95,11 @@ async function renderList<Input extends object, Item extends ListedItem>(
   const empty = isFiltered
     ? html`<p class="empty">No ${spec.noun} matches these filters. <a href="${urlFor(path)}">Show all</a></p>`
     : html`<p class="empty">${spec.empty}</p>`
-  return {
-    title: spec.title,
-    body: html`${spec.above ? await spec.above(request) : ''}${filterForm(request, [filter, ...spec.filters, ...createdFilters])}
-${items.length === 0 ? empty : html`${summary}${itemsTable(spec, request, { items, names: await findOwnerNames(service, items) })}${links}`}`,
-  }
+  const list =
+    items.length === 0
+      ? empty
+      : html`${summary}${itemsTable(spec, request, { items, names: await findOwnerNames(service, items) })}`
+  return { title: spec.title, body: html`${above}${filterForm(request, opened.filters)}\n${list}${links}` }
 }
 
 /** Renders items as the list does, for the pages of their owners. */
@@ -105,9 +119,64 @@ export function itemsTable<Item>(
 }
 
 const createdFilters: readonly ListFilter[] = [
-  { name: 'created-from', label: 'Created from', type: 'date' },
-  { name: 'created-before', label: 'Created before', type: 'date' },
+  { name: 'created-from', label: 'Created from', type: 'date', field: 'createdFrom' },
+  { name: 'created-before', label: 'Created before', type: 'date', field: 'createdBefore' },
 ]
+
+const amountFilters: readonly ListFilter[] = [
+  { name: 'amount-from', label: 'Amount from', hint: '0.01' },
+  { name: 'amount-to', label: 'Amount to', hint: '1000' },
+]
+
+/** One request compares the amounts of this many rows, because no index has them. */
+const maxSearchedRows = 10_000
+
+type OpenedList = {
+  /** `null` for all merchants. */
+  readonly context: Context | null
+  readonly filters: readonly ListFilter[]
+  /** Compares amounts; `null` without a filter by amount. */
+  readonly search: ListSearch | null
+  readonly errors: readonly FieldError[]
+}
+
+async function openList<Input extends object, Item extends ListedItem>(
+  spec: ConsoleList<Input, Item>,
+  request: PageRequest,
+): Promise<OpenedList> {
+  const { context, filter, isUnknown } = await chooseMerchant(request)
+  const filters = [filter, ...spec.filters, ...(spec.search ? amountFilters : []), ...createdFilters]
+  const unknown = { field: filter.name, code: 'INVALID_PARAMETER', message: 'must be the id of a merchant' } as const
+  const { search, errors } = spec.search
+    ? parseAmounts(request.query, { filters, context })
+    : { search: null, errors: [] }
+  return { context, filters, search, errors: isUnknown ? [unknown, ...errors] : errors }
+}
+
+/** Amounts are in units of one currency, and one merchant's rows are searched, so both must be chosen. */
+function parseAmounts(
+  query: FormValues,
+  { filters, context }: Pick<OpenedList, 'filters' | 'context'>,
+): Pick<OpenedList, 'search' | 'errors'> {
+  const errors: FieldError[] = []
+  const parse = ({ name }: ListFilter) => {
+    const text = query[name]?.trim()
+    if (!text) return null
+    const amount = parseAmount(text)
+    if (amount === null) errors.push({ field: name, code: 'INVALID_FORMAT', message: describeInvalidAmount(text) })
+    const missing = [query.asset ? null : 'asset', context === null ? 'merchant' : null].flatMap(
+      (each) => filters.find((filter) => filter.name === each)?.label ?? [],
+    )
+    const message = `needs a choice of “${missing.join('” and “')}”`
+    if (missing.length > 0) errors.push({ field: name, code: 'MISSING_REQUIRED_FIELD', message })
+    return amount
+  }
+  const [from = null, to = null] = amountFilters.map(parse)
+  if (from === null && to === null) return { search: null, errors }
+  const matches = ([amount]: readonly unknown[]) =>
+    (from === null || (amount as Amount) >= from) && (to === null || (amount as Amount) <= to)
+  return { search: { names: ['amount'], matches, maxRows: maxSearchedRows }, errors }
+}
 
 function inputOf<Input extends object>(
   { filterOf }: { filterOf: (query: FormValues) => Partial<Input> },
@@ -120,39 +189,71 @@ function inputOf<Input extends object>(
   return { ...filterOf(query), ...created } as Input & typeof created
 }
 
+type ListPart<Item> = { readonly items: readonly Item[]; readonly total: number | null; readonly links: Html }
+
+/** Reads a part of the list, or returns why filters were rejected, by their names. @throws DomainError for other errors */
+async function readPart<Input extends object, Item extends ListedItem>(
+  spec: ConsoleList<Input, Item>,
+  request: PageRequest,
+  opened: OpenedList,
+): Promise<ListPart<Item> | Map<string, string>> {
+  try {
+    if (opened.errors.length > 0) throw invalidInput(opened.errors)
+    return await readItems(spec, request, opened)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    const filterOfField = (name: string) => opened.filters.find((filter) => (filter.field ?? filter.name) === name)
+    const messages = error.details.fields?.map(({ field, message }) => [filterOfField(field), message] as const) ?? []
+    if (messages.length === 0 || messages.some(([filter]) => filter === undefined)) throw error
+    return new Map(
+      messages.flatMap(([filter, message]) => (filter ? [[filter.name, `${filter.label} ${message}`]] : [])),
+    )
+  }
+}
+
 async function readItems<Input extends object, Item extends ListedItem>(
   spec: ConsoleList<Input, Item>,
   request: PageRequest,
-  context: Context | null,
-): Promise<{ items: readonly Item[]; total: number | null; links: Html }> {
+  { context, search }: OpenedList,
+): Promise<ListPart<Item>> {
   const filter = inputOf(spec, request.query)
+  const after = request.query.after || undefined
+  const linkTo = (next: string | null) => pager(request, { older: next === null ? null : { after: next } })
+  if (context !== null && search !== null && spec.search) {
+    const { items, next, searchedUntil } = await spec.search(context, { ...filter, after }, search)
+    const note = html`<p class="faint">Amounts are compared ${groupThousands(maxSearchedRows)} rows at a time. ${next === null ? 'No more rows are left to compare.' : html`Compared until ${timeElement(searchedUntil)}.`}</p>\n`
+    return { items, total: null, links: html`${note}${linkTo(next)}` }
+  }
   if (context !== null) {
     const slice: Slice<Item> = await spec.list.slice(context, { ...filter, ...sliceArgs(request) })
     return { items: slice.items, total: await slice.total(), links: slicePager(request, slice) }
   }
-  const after = request.query.after || undefined
   const { items, total, next } = await listAcrossMerchants(request.service, { list: spec.list, filter }, { after })
-  return { items, total, links: pager(request, { older: next === null ? null : { after: next } }) }
+  return { items, total, links: linkTo(next) }
 }
 
 async function* writeCsv<Input extends object, Item extends ListedItem>(
   spec: ConsoleList<Input, Item>,
   request: PageRequest,
 ): AsyncGenerator<string> {
-  const { context } = await chooseMerchant(request)
+  const { context, search, errors } = await openList(spec, request)
+  if (errors.length > 0) throw invalidInput(errors)
   const filter = inputOf(spec, request.query)
   const read = async (after: string | undefined) => {
-    if (context === null)
-      return listAcrossMerchants(request.service, { list: spec.list, filter }, { first: maxSliceSize, after })
-    const slice: Slice<Item> = await spec.list.slice(context, { ...filter, first: maxSliceSize, after })
+    const args = { first: maxSliceSize, after }
+    if (context === null) return listAcrossMerchants(request.service, { list: spec.list, filter }, args)
+    if (search !== null && spec.search) return spec.search(context, { ...filter, ...args }, search)
+    const slice: Slice<Item> = await spec.list.slice(context, { ...filter, ...args })
     const last = slice.items.at(-1)
     return { items: slice.items, next: slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null }
   }
   let after: string | null | undefined
+  let hasHead = false
   for (let count = 0; after !== null && count < maxFileRows; count += maxSliceSize) {
     const { items, next }: { items: readonly Item[]; next: string | null } = await read(after)
     const records = items.map((item) => ({ ...spec.record(item), merchantId: item.merchantId }))
-    if (count === 0 && records[0] !== undefined) yield csvLine(Object.keys(records[0]))
+    if (!hasHead && records[0] !== undefined) yield csvLine(Object.keys(records[0]))
+    hasHead ||= records.length > 0
     if (records.length > 0) yield records.map((record) => csvLine(Object.values(record))).join('')
     after = next
   }

@@ -3,6 +3,7 @@ import type { ApiKeySummary } from '../modules/merchants/manage-keys.ts'
 import { listKeys } from '../modules/merchants/manage-keys.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
 import { createKeyAction, revokeKeyAction, rotateKeyAction } from '../modules/operators/actions/key-actions.ts'
+import { readStatistics } from '../modules/payout-statistics/read-statistics.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import type { Context } from '../operations/context.ts'
@@ -13,6 +14,7 @@ import {
   descriptionList,
   emptyValue,
   idElement,
+  numberColumn,
   sliceArgs,
   slicePager,
   statusBadge,
@@ -23,6 +25,8 @@ import {
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
+import { figuresOf, moneyText, successText, timeText } from './payout-figures.ts'
+import { groupThousands } from './phrases.ts'
 import { walletColumns } from './wallets-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
@@ -45,8 +49,10 @@ export const merchantPage: ConsolePage = {
           'Lists',
           html`${merchantLists.map(([path, name]) => html`<a href="${urlFor(path, { merchant: merchant.id })}">${name}</a> `)}`,
         ],
+        ['Rates and fees', html`<a href="${urlFor('/prices')}">those of every merchant</a>`],
       ])}
-<h2>API keys</h2>
+<h2>Payouts today and in the last 30 days</h2>
+${await volumesTable(request, merchant.id)}<h2>API keys</h2>
 ${await apiKeysTable(request, merchant.id)}<div class="actions">${actionForm(createKeyAction)}${actionForm(rotateKeyAction)}</div>
 <h2>Wallets</h2>
 ${await walletsSection(request, context)}
@@ -59,10 +65,41 @@ ${await operatorActionsOn(service, merchant.id)}`,
 
 const merchantLists = [
   ['/payouts', 'payouts'],
+  ['/deposits', 'deposits'],
   ['/customers', 'customers'],
   ['/wallets', 'wallets'],
   ['/payout-methods', 'payout methods'],
+  ['/webhooks', 'webhook endpoints'],
+  ['/webhooks/deliveries', 'webhook deliveries'],
 ] as const
+
+const dayMs = 86_400_000
+const shownDays = 30
+
+/** A row for each pair of currencies that payouts were created in, from the payout statistics. */
+async function volumesTable({ service, urlFor }: PageRequest, merchantId: string): Promise<Html> {
+  const today = timestamp(service.wallClock()).slice(0, 10)
+  const from = timestamp(service.wallClock() - (shownDays - 1) * dayMs).slice(0, 10)
+  const sums = await readStatistics(service, from, merchantId)
+  const pairs = Map.groupBy(sums, ({ assetCode, recipientCurrency }) => `${assetCode} ${recipientCurrency}`)
+  const rows = [...pairs].toSorted().map(([pair, ofPair]) => {
+    const [asset = '', currency = ''] = pair.split(' ')
+    const [all, ofToday] = [figuresOf(ofPair), figuresOf(ofPair.filter(({ day }) => day === today))]
+    return [
+      html`<a href="${urlFor('/payouts', { merchant: merchantId, asset, currency })}">${asset} to ${currency}</a>`,
+      moneyText(ofToday.volume),
+      html`${groupThousands(ofToday.created)}`,
+      moneyText(all.volume),
+      html`${groupThousands(all.created)}`,
+      successText(all),
+      timeText(all, 0.5),
+      moneyText(all.fees),
+    ]
+  })
+  const numbers = ['Volume today', 'Payouts today', 'Volume, 30 days', 'Payouts', 'Success', 'Median time', 'Fees']
+  const empty = 'It has no payout in the last 30 days that is counted.'
+  return html`<div class="compact">${table('Payouts by currency', ['Currency', ...numbers.map(numberColumn)], rows, empty)}</div>`
+}
 
 async function apiKeysTable({ service, session, actionForm }: PageRequest, merchantId: string): Promise<Html> {
   const now = timestamp(service.now())

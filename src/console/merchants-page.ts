@@ -1,10 +1,11 @@
 import { parseUuid } from '../core/ids-and-clock.ts'
 import { listMerchants } from '../modules/merchants/list-merchants.ts'
-import type { Merchant } from '../modules/merchants/merchant.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
+import { merchantById, merchantsAfter } from '../modules/merchants/repository.ts'
 import type { Context } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import { html } from '../server/pages/html.ts'
+import type { ListFilter } from './components.ts'
 import { filterForm, idElement, pager, table, timeElement } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 
@@ -25,38 +26,35 @@ export const merchantsPage: ConsolePage = {
     ])
     return {
       title: 'Merchants',
-      body: html`${filterForm(request, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], 'Search')}
+      body: html`${filterForm(request, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], { button: 'Search' })}
 ${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such merchant.')}${pager(request, { older: next === null ? null : { after: next } })}`,
     }
   },
 }
 
 /** With more merchants, the filter takes an id instead of a choice from a list. */
-const maxChoices = 100
+const maxChoices = 200
 
 type MerchantChoice = {
   /** `null` if no merchant is selected. */
   readonly context: Context | null
-  readonly filter: {
-    readonly name: 'merchant'
-    readonly label: string
-    readonly options?: readonly (readonly [string, string])[]
-    readonly hint?: string
-  }
+  readonly filter: ListFilter
+  /** Whether the query has the id of no merchant. */
+  readonly isUnknown: boolean
 }
 
-/** Selects the merchant of the query, or the only merchant. @throws DomainError RESOURCE_NOT_FOUND */
+/** Selects the merchant of the query, or the only merchant. */
 export async function chooseMerchant({
   service,
   query,
 }: Pick<PageRequest, 'service' | 'query'>): Promise<MerchantChoice> {
-  const { items, next } = await listMerchants(service, { limit: maxChoices })
-  const options = items.map(({ id, name }: Merchant) => [id, name] as const)
-  const filter = { name: 'merchant', label: 'Merchant', ...(next === null ? { options } : { hint: 'id' }) } as const
-  if (query.merchant) {
-    const { id } = await findMerchant(service.db, query.merchant.trim())
-    return { context: createContext(service, id), filter }
-  }
-  const [only] = items
-  return { context: only && items.length === 1 ? createContext(service, only.id) : null, filter }
+  const merchants = await merchantsAfter(service.db, { after: '', limit: maxChoices + 1 })
+  const isSelect = merchants.length <= maxChoices
+  const options = merchants.map(({ id, name }) => [id, name] as const)
+  const filter = { name: 'merchant', label: 'Merchant', ...(isSelect ? { options } : { hint: 'id' }) }
+  const chosen = query.merchant?.trim()
+  const id = chosen ? parseUuid(chosen) : merchants.length === 1 ? (merchants[0]?.id ?? null) : null
+  const merchant = id === null ? null : await merchantById(service.db, { id })
+  const context = merchant ? createContext(service, merchant.id) : null
+  return { context, filter, isUnknown: Boolean(chosen) && context === null }
 }

@@ -190,7 +190,8 @@ async function renderOrExplain(
   request: PageRequest,
 ): Promise<{ content: PageContent; code: number }> {
   try {
-    return { content: await page.render(request), code: 200 }
+    const content = await page.render(request)
+    return { content, code: content.code ?? 200 }
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     const text = error.details.fields?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? error.message

@@ -28,7 +28,7 @@ export const payoutMethodsPage = listPage({
   filters: [
     { name: 'type', label: 'Type', options: choices(payoutMethodTypes) },
     { name: 'currency', label: 'Currency', hint: 'NGN' },
-    { name: 'customer', label: 'Customer', hint: 'id' },
+    { name: 'customer', label: 'Customer', hint: 'id', field: 'owner' },
   ],
   filterOf: ({ type, currency, customer }) => ({
     type: (type || undefined) as PayoutMethod['type'] | undefined,

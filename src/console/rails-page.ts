@@ -4,15 +4,14 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { emptyValue, statusBadge, table, timeElement } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { operatorActionsOn } from './log-page.ts'
 
 export const railsPage: ConsolePage = {
   path: '/rails',
   actions: [pauseRailAction, resumeRailAction],
-  render: async ({ service, rails, session, actionForm, query }) => {
+  render: async ({ service, rails, session, actionForm, urlFor }) => {
     const all = await listRails(service, rails)
     const rows = all.map(({ rail, isConfigured, pausedAt, routes, open }) => [
-      html`<strong>${rail}</strong>`,
+      html`<a href="${urlFor(`/rails/${rail}`)}"><strong>${rail}</strong></a>`,
       pausedAt === null ? statusBadge('running') : html`${statusBadge('paused')} ${timeElement(pausedAt)}`,
       html`${isConfigured ? 'yes' : 'no: not in RAILS'}`,
       routes.length === 0 ? emptyValue : html`${routes.join('; ')}`,
@@ -29,7 +28,7 @@ export const railsPage: ConsolePage = {
     ]
     return {
       title: 'Rails',
-      body: html`${table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.')}${query.rail ? await operatorActionsOn(service, query.rail) : ''}`,
+      body: table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.'),
     }
   },
 }
@@ -37,7 +36,7 @@ export const railsPage: ConsolePage = {
 /** The state of each rail and its open orders, for the overview. */
 export async function railHealthTable({ service, rails, urlFor }: PageRequest): Promise<Html> {
   const rows = (await listRails(service, rails)).map(({ rail, isConfigured, pausedAt, open }) => [
-    html`<a href="${urlFor('/rails', { rail })}"><strong>${rail}</strong></a>`,
+    html`<a href="${urlFor(`/rails/${rail}`)}"><strong>${rail}</strong></a>`,
     statusBadge(pausedAt === null ? 'running' : 'paused'),
     html`${isConfigured ? 'yes' : 'no: not in RAILS'}`,
     open.length === 0 ? emptyValue : html`${open.join(', ')}`,

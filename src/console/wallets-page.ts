@@ -25,9 +25,9 @@ export const walletsPage = listPage({
   noun: 'wallet',
   list: wallets,
   filters: [
-    { name: 'type', label: 'Type', options: choices(assetTypes) },
+    { name: 'type', label: 'Type', options: choices(assetTypes), field: 'assetType' },
     { name: 'currency', label: 'Currency', hint: 'USDC' },
-    { name: 'customer', label: 'Customer', hint: 'id' },
+    { name: 'customer', label: 'Customer', hint: 'id', field: 'owner' },
   ],
   filterOf: ({ type, currency, customer }) => ({
     assetType: (type || undefined) as WalletRow['assetType'] | undefined,

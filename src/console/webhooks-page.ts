@@ -37,7 +37,8 @@ export const webhooksPage = listPage({
   empty: html`There is no webhook endpoint yet. A merchant creates one with <code>POST /api/webhooks</code> or the mutation <code>createWebhookEndpoint</code>.`,
   above: async (request) => {
     const unhealthy = await listUnhealthyEndpoints(request.service, maxUnhealthyEndpoints)
-    return html`<h2>Endpoints that fail</h2>
+    return html`<p><a href="${request.urlFor('/webhooks/deliveries')}">Deliveries</a> to all endpoints</p>
+<h2>Endpoints that fail</h2>
 ${await endpointsTable(request, unhealthy, 'No endpoint fails.')}<h2>Endpoints</h2>\n`
   },
 })

@@ -5,7 +5,7 @@ import { createdRangeFields, limit, page, parseInput } from '../core/input.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../database/projection.ts'
-import { createProjection } from '../database/projection.ts'
+import { cellReader, createProjection } from '../database/projection.ts'
 import type { Reader, Tx } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { updateListCounts } from './counted-list.ts'
@@ -25,6 +25,7 @@ import {
   createSliceParser,
   parentColumns,
   readListSlice,
+  searchListSlice,
   sequenceColumns,
 } from './list-slices.ts'
 import type { Slice } from './slice.ts'
@@ -74,6 +75,21 @@ export function defineList<
     /** Reads a slice of the rows within `knownSpan`, which the caller computed from the request's times. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
+    /**
+     * Reads matching rows among at most `maxRows` rows after the cursor, for a condition on `names` that no index serves.
+     *
+     * @throws DomainError INVALID_INPUT
+     */
+    search: async (
+      context: ListContext,
+      input: SliceInputFields,
+      { names, matches, maxRows }: ListSearch,
+    ): Promise<SearchResult<Row>> => {
+      const columns = createProjection(['id', 'createdAt', ...names, ...sequenceColumns(list)])
+      const readers = names.map((name) => cellReader(columns, name))
+      const search = { columns, maxRows, matches: (row: object) => matches(readers.map((read) => read(row))) }
+      return (await searchListSlice(list, context, parseSlice(input), search)) as SearchResult<Row>
+    },
     /** Returns a parser of requests for a slice of the whole list, or of each parent's list. */
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
@@ -143,6 +159,20 @@ export function defineList<
       for (const counted of countedListsOfRow(list, row)) await updateListCounts(tx, { ...counted, change })
     },
   }
+}
+
+/** A search by the values of some columns. */
+export type ListSearch = {
+  readonly names: readonly string[]
+  readonly matches: (values: readonly unknown[]) => boolean
+  readonly maxRows: number
+}
+
+/** `next` is the cursor after which the search continues; `searchedUntil` the time of the last row that was compared. */
+export type SearchResult<Row> = {
+  readonly items: readonly Row[]
+  readonly next: string | null
+  readonly searchedUntil: string | null
 }
 
 /** The conditional type distributes over a union of row types. */

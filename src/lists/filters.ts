@@ -101,3 +101,9 @@ export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: stri
   // The merchant's own rows have the merchant's id as `ownerId`, but the merchant is not a customer.
   return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }
+
+/** The conditions for an owner's rows in a table where the merchant's own have no customer. */
+export function customerConditions(owner: OwnerFilter): { customerId?: string; isMerchantOwned?: true } {
+  if (typeof owner === 'object') return owner
+  return owner === 'merchant' ? { isMerchantOwned: true } : {}
+}

@@ -28,6 +28,8 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   /** Joins other tables whose columns the list selects or filters by. */
   readonly joins?: (rows: RowsQuery<Table>) => RowsQuery<Joined>
   readonly select: (rows: RowsQuery<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
+  /** The column with the id of a row; by default the table's `id`. */
+  readonly id?: QualifiedColumn
   /** The column with the sequence number, in order of creation. */
   readonly order: QualifiedColumn
   readonly createdAt: QualifiedColumn
@@ -209,7 +211,8 @@ function buildQueryParts({
   }
 }
 
-function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, parts: ListQueryParts) {
+function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
+  const { table, id = `${table}.id`, createdAt, conditions } = source
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
   /** Selects the rows of a range. If index ranges are merged, the rows are unordered. */
@@ -241,8 +244,8 @@ function buildRangeQueries({ table, createdAt, conditions }: UntypedSource, part
       .offset(p.skip),
   )
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
-  const byId = query([], (p) => merchantRows(p).where(`${table}.id`, '=', p.id))
-  const byIds = query([], (p) => merchantRows(p).where(`${table}.id`, 'in', listParam(p.ids)))
+  const byId = query([], (p) => merchantRows(p).where(id, '=', p.id))
+  const byIds = query([], (p) => merchantRows(p).where(id, 'in', listParam(p.ids)))
   // Only the conditions that determine the sequence column matter here.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),

@@ -9,8 +9,8 @@ import type { DeclaredList, ListContext } from './declaration.ts'
 import type { ConditionValues, ListCondition } from './list-queries.ts'
 import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import { isListSorted } from './sequence.ts'
-import type { SequencedList, Slice, SliceRequest } from './slice.ts'
-import { createInMemoryList, readSlice, readSlices, sliceSizeAndDirection } from './slice.ts'
+import type { RowSearch, SearchedSlice, SequencedList, Slice, SliceRequest } from './slice.ts'
+import { createInMemoryList, readSlice, readSlices, searchSlice, sliceSizeAndDirection } from './slice.ts'
 import type { CreatedRange, FindMark, SequenceSpan } from './time-range.ts'
 import { createdBounds, findSpan, hasTimeBounds, intersectSpans, isEmptySpan } from './time-range.ts'
 import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
@@ -38,6 +38,34 @@ export function readListSlice(
         : createSequencedList(list, context, { ...names, conditions, created, columns, knownSpan })
     return readSlice(source, { first, after, last, before })
   })
+}
+
+/**
+ * Searches a declared list for rows that match a condition on `columns`, which have the id, the time and the sequence
+ * number. Returns whole rows, and the time of the last row that was compared.
+ */
+export async function searchListSlice(
+  list: DeclaredList,
+  context: ListContext,
+  request: ListSliceRequest,
+  { columns, ...search }: RowSearch<object> & { readonly columns: Projection },
+): Promise<Omit<SearchedSlice<object>, 'lastSearched'> & { readonly searchedUntil: string | null }> {
+  const { createdFrom, createdBefore, first, after, last: _, before: __, ...filters } = request
+  const created = { createdFrom, createdBefore }
+  const conditions = await list.toConditions(filters, context)
+  if (conditions === null) return { items: [], next: null, searchedUntil: null }
+  const names = list.cursorNames({ filters, conditions, created }, context)
+  const source = createSequencedList(list, context, { ...names, conditions, created, columns })
+  const { items, next, lastSearched } = await searchSlice(source, { first, after }, search)
+  const [idOf, timeOf] = [cellReader(columns, 'id'), cellReader(columns, 'createdAt')]
+  const ids = items.map((item) => String(idOf(item)))
+  const rows = ids.length === 0 ? [] : await list.queries.byIds(context.db, { merchantId: context.merchantId, ids })
+  const rowsById = new Map(rows.map((row) => [(row as { readonly id: string }).id, row]))
+  return {
+    items: ids.flatMap((id) => rowsById.get(id) ?? []),
+    next,
+    searchedUntil: lastSearched && String(timeOf(lastSearched)),
+  }
 }
 
 type SliceCriteria = {

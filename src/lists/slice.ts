@@ -103,6 +103,34 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
   )
 }
 
+/** `next` is the cursor after which the search continues, `null` at the end. `lastSearched` is the last row that was compared. */
+export type SearchedSlice<Item> = {
+  readonly items: readonly Item[]
+  readonly next: string | null
+  readonly lastSearched: Item | null
+}
+
+/** A condition that no index serves, and how many rows one request compares with it. */
+export type RowSearch<Item> = { readonly matches: (item: Item) => boolean; readonly maxRows: number }
+
+/** Reads the `first` matching rows among at most `maxRows` rows after a cursor. @throws DomainError INVALID_INPUT */
+export async function searchSlice<Item>(
+  list: SequencedList<Item>,
+  { first, after }: Pick<SliceRequest, 'first' | 'after'>,
+  { matches, maxRows }: RowSearch<Item>,
+): Promise<SearchedSlice<Item>> {
+  const size = first ?? defaultSliceSize
+  const tag = createTag(() => list.name)
+  const below = parseCursor('after', after, [tag]) ?? maxSequence
+  const rows = await list.rows({ above: 0, below, limit: maxRows, isAscending: false })
+  const found = rows.filter(matches)
+  const items = found.slice(0, size)
+  const last = found.length > size ? items.at(-1) : rows.at(-1)
+  const isEnd = found.length <= size && rows.length < maxRows
+  const next = isEnd || last === undefined ? null : encodeCursor(tag, list.sequenceOf(last))
+  return { items, next, lastSearched: last ?? null }
+}
+
 /**
  * Reads the same slice of many lists with one query. Returns the same cursors as `readSlice`.
  *
@@ -159,7 +187,7 @@ function buildSlice<Item>(
     items,
     hasNextPage: hasRowsBehind || (!isAscending && hasMore),
     hasPreviousPage: hasRowsBefore || (isAscending && hasMore),
-    cursorOf: (item) => btoa(`${tag()}:${sequenceOf(item)}`),
+    cursorOf: (item) => encodeCursor(tag, sequenceOf(item)),
     total,
   }
 }
@@ -196,6 +224,10 @@ function createTag(nameOf: () => readonly unknown[]): () => string {
     tag ??= hash('sha256', JSON.stringify(nameOf()), 'base64url').slice(0, 12)
     return tag
   }
+}
+
+function encodeCursor(tag: () => string, sequence: number): string {
+  return btoa(`${tag()}:${sequence}`)
 }
 
 function parseCursor(field: 'after' | 'before', cursor: string | null, tags: readonly (() => string)[]): number | null {

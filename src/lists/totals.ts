@@ -14,7 +14,7 @@ export const maxCountedRows = 10_000
 /** Totals of a list that need no counting. They do not apply to requests with a time range. */
 export type MaintainedTotals<Name extends string> = {
   /** The gapless sequence that numbers the rows. Rows are never deleted, so its latest number is the total. */
-  readonly numberedBy?: NumberedList
+  readonly numberedBy?: NumberedList | 'deposits'
   /**
    * The lists with maintained counts. A scope counts all rows or each parent's rows, in total and by the values of one
    * condition.

@@ -67,7 +67,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(await shown('created-from=2020-01-01')).toHaveLength(3)
     expect((await console.get(`/payouts?merchant=${other.id}`)).text).toContain('No payout matches these filters.')
     const invalid = await console.get('/payouts?status=DONE')
-    expect([invalid.status, textOf(invalid.text).includes('status must be one of')]).toEqual([400, true])
+    expect([invalid.status, textOf(invalid.text).includes('Status must be one of')]).toEqual([400, true])
     expect(console.faults).toEqual([])
   })
 
@@ -171,9 +171,11 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     for (const [path, hint] of [
       ['/payouts', 'POST /api/payouts/banks'],
       ['/customers', 'createCustomer'],
+      ['/deposits', 'deposit &lt;wallet id&gt;'],
       ['/wallets', 'POST /api/wallets'],
       ['/payout-methods', 'POST /api/payout/methods/banks'],
       ['/webhooks', 'POST /api/webhooks'],
+      ['/webhooks/deliveries', 'from its first attempt'],
     ] as const)
       expect((await console.get(path)).text).toContain(hint)
   })

@@ -10,6 +10,7 @@ import { tables } from '../../src/database/tables.ts'
 import { declaredLists } from '../../src/lists/declaration.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { customers } from '../../src/modules/customers/list.ts'
+import { deposits } from '../../src/modules/deposits/list.ts'
 import { entries } from '../../src/modules/ledger/list.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
@@ -62,6 +63,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
       customers,
+      deposits,
       wallets,
       payout_methods: payoutMethods,
       payouts,

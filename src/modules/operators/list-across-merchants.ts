@@ -6,6 +6,7 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
 
+/** The id begins with a UUID. */
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
@@ -117,7 +118,7 @@ function encodeCursor({ createdAt, id }: RowPosition): string {
 
 function decodeCursor(after: string): RowPosition {
   const [createdAt = '', id = ''] = Buffer.from(after, 'base64url').toString('latin1').split(' ')
-  if (Number.isFinite(Date.parse(createdAt)) && parseUuid(id) !== null) return { createdAt, id }
+  if (Number.isFinite(Date.parse(createdAt)) && parseUuid(id.slice(0, 36)) !== null) return { createdAt, id }
   const message = 'must be the `next` of a list of all merchants'
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }

@@ -1,7 +1,11 @@
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Customer } from '../customers/customer.ts'
+import type { ListedDeposit } from '../deposits/list.ts'
+import { eventId } from '../outbox/event.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
+import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
 // For the command line, and the files of the console.
 
@@ -21,11 +25,41 @@ export function payoutRow(payout: Payout) {
   return { id, transactionId, status, createdAt, ...money, recipientName, customerId, walletId }
 }
 
+export function depositRow(deposit: ListedDeposit) {
+  const { id, reference, createdAt, assetCode, amount, balanceAfter, network, txHash } = deposit
+  const { customerId, walletId } = deposit
+  const status = depositStatus(deposit)
+  return { id, reference, status, createdAt, assetCode, amount, balanceAfter, network, txHash, customerId, walletId }
+}
+
+export function depositStatus({ reversedAt }: Pick<ListedDeposit, 'reversedAt'>): 'CREDITED' | 'REVERSED' {
+  return reversedAt === null ? 'CREDITED' : 'REVERSED'
+}
+
 export function payoutMethodRow(method: PayoutMethod) {
   const { id, type, currency, accountName, accountNumber, bankName, bankCode } = method
   const { label, walletAddress, network, customerId, createdAt } = method
   const account = { accountName, accountNumber, bankName, bankCode }
   return { id, type, currency, ...account, label, walletAddress, network, createdAt, customerId }
+}
+
+export function deliveryRow(delivery: ListedDelivery) {
+  const { eventType, sequence, createdAt, status, attempts, nextAttemptAt, lastAttempt, endpointId, url } = delivery
+  return {
+    ...{
+      eventId: eventId({ ...delivery, time: delivery.eventTime }),
+      eventType,
+      sequence,
+      createdAt,
+      status,
+      attempts,
+    },
+    attemptedAt: lastAttempt?.attemptedAt ?? null,
+    responseStatus: lastAttempt?.status ?? null,
+    error: lastAttempt?.error ?? null,
+    nextAttemptAt: nextAttemptAt === null ? null : timestamp(Number(nextAttemptAt)),
+    ...{ endpointId, url },
+  }
 }
 
 export function customerName({ businessName, firstName, lastName }: Customer): string {

@@ -1,5 +1,5 @@
 import { defineList, omitNulls } from '../../lists/define-list.ts'
-import { filterByEnum, filterById, filterByOwner, filterByText } from '../../lists/filters.ts'
+import { customerConditions, filterByEnum, filterById, filterByOwner, filterByText } from '../../lists/filters.ts'
 import { payoutAssetCodes, payoutStatuses, recipientCurrencies } from './payout.ts'
 
 export const payouts = defineList({
@@ -34,7 +34,7 @@ export const payouts = defineList({
     recipientCurrency: filterByText('Only payouts in this recipient currency, such as `NGN`.', null),
   },
   toConditions: ({ owner, ...others }) => ({
-    ...(typeof owner === 'object' ? owner : { any: {}, merchant: { isMerchantOwned: true } }[owner]),
+    ...customerConditions(owner),
     ...omitNulls(others),
   }),
   customerCondition: 'customerId',

@@ -239,7 +239,17 @@ export const openRailOrderCounts = query(() => {
   )
 })
 
-/** Of all merchants, with an id greater than `after`, each with its payout amount. */
+/** Returns the newest orders of all merchants and rails; their ids are in the order of their creation. */
+export const newestRailOrders = query((p: Params<{ limit: number }>) =>
+  acrossMerchants(
+    selectFrom('payoutTransfers')
+      .select(['merchantId', 'payoutId', 'rail', 'state', 'submittedAt', 'history'])
+      .orderBy('orderId', 'desc')
+      .limit(p.limit),
+  ),
+)
+
+/** Returns orders of a rail with an id greater than `after`, across all merchants, each with its payout amount. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

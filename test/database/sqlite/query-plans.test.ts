@@ -52,6 +52,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'rails:railOrderById': 'has the order only, which tells the merchant',
   'rails:attentionOfAllMerchants': 'lists what a person must look at, over all merchants',
   'rails:railOrdersOfRail': 'compares all transfers of a rail with a statement',
+  'rails:newestRailOrders': 'reads some hundred orders, for an operator',
   'rails:openRailOrderCounts': 'counts what is on its way, for an operator',
   'rails:shiftDeliveryDueTimes': 'moves a clock of the sandbox',
   'rails:shiftRailOrderDueTimes': 'moves a clock of the sandbox',

@@ -98,9 +98,9 @@ export async function listWebhookDeliveries(
   return { items, limit, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }
 
-const filters = { status: filterByEnum(deliveryStatuses, 'Only deliveries with this status.') }
+export const deliveryFilters = { status: filterByEnum(deliveryStatuses, 'Only deliveries with this status.') }
 
-const DeliverySliceInput = z.object({ status: filters.status.schema, ...createdRangeFields, ...sliceFields })
+const DeliverySliceInput = z.object({ status: deliveryFilters.status.schema, ...createdRangeFields, ...sliceFields })
 type DeliverySliceArgs = Partial<z.input<typeof DeliverySliceInput>>
 
 const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
@@ -109,7 +109,7 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
 
 /** The deliveries of endpoints, as a list that GraphQL reads for several endpoints together. */
 export const webhookDeliveries = {
-  filters,
+  filters: deliveryFilters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
@@ -162,16 +162,16 @@ async function sliceDeliveryLog(
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
 ): Promise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
-  const deliveryFilters = { endpointId, ...filters }
+  const criteria = { endpointId, ...filters }
   const list = {
-    name: ['webhook_deliveries', { merchantId, ...deliveryFilters }],
+    name: ['webhook_deliveries', { merchantId, ...criteria }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersectSpans(range, await span())
-      return isEmptySpan(within) ? [] : readDeliveries(context, deliveryFilters, { ...range, ...within, withAttempts })
+      return isEmptySpan(within) ? [] : readDeliveries(context, criteria, { ...range, ...within, withAttempts })
     },
     total: async () => {
-      const filterParams = toFilterParams(deliveryFilters)
+      const filterParams = toFilterParams(criteria)
       const limit = maxCountedRows + 1
       const [row] = await countDeliveries(db, { merchantId, endpointId, ...filterParams, ...(await span()), limit })
       const count = Number(row?.count ?? 0)
@@ -208,13 +208,14 @@ const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
+    ...(status !== null && status !== 'delivered' && { isUndelivered: true as const }),
     ...(createdFrom !== null && { fromTime: BigInt(Date.parse(createdFrom)) }),
     ...(createdBefore !== null && { beforeTime: BigInt(Date.parse(createdBefore)) }),
   }
 }
 
 /** Reads attempts only on request: each delivery has up to 20, with long responses. */
-async function readDeliveries(
+export async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,
   { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },

@@ -129,12 +129,14 @@ type DeliveryRange = DeliveriesKey & {
   below: number
   limit: number
   status: NewRowOf<'webhookDeliveries'>['status']
+  /** Lets a partial index serve the filter by a status. */
+  isUndelivered: true
   fromTime: bigint
   beforeTime: bigint
   isAscending: true
 }
 
-const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
+const deliveryFilterNames = ['status', 'isUndelivered', 'fromTime', 'beforeTime'] as const
 
 /** Returns deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
@@ -170,6 +172,7 @@ function filterDeliveries(
     .where('deliveries.sequence', '>', p.above)
     .where('deliveries.sequence', '<', p.below)
   if (has('status')) rows = rows.where('deliveries.status', '=', p.status)
+  if (has('isUndelivered')) rows = rows.where('deliveries.status', '<>', sql.lit('delivered'))
   if (has('fromTime')) rows = rows.where('events.time', '>=', p.fromTime)
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }

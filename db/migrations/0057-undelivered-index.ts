@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// Serves an endpoint's deliveries that failed or will be retried. A delivery that succeeds at its first attempt is never in it.
+export const undeliveredIndex: Migration = {
+  name: '0057-undelivered-index',
+  statements: (schema, { setPlannerStatistics }) => [
+    schema
+      .createIndex('webhook_deliveries_undelivered')
+      .on('webhook_deliveries')
+      .columns(['merchant_id', 'endpoint_id', 'status', 'sequence'])
+      .where(sql.ref('status'), '<>', sql.lit('delivered')),
+    // Without statistics SQLite would read all deliveries of the endpoint in their order.
+    ...setPlannerStatistics('webhook_deliveries', {
+      key: [1_000_000, 200_000, 1],
+      undelivered: [100_000, 20_000, 10_000, 1],
+    }),
+  ],
+}

@@ -1,0 +1,56 @@
+import { defineList, omitNulls } from '../../lists/define-list.ts'
+import { customerConditions, filterByOwner, filterByText } from '../../lists/filters.ts'
+import type { Deposit } from '../wallets/deposit-to-wallet.ts'
+import type { ChainDeposit } from './chain-deposit.ts'
+
+/** A credited deposit, with its reversal and its transfer on a chain, if there are any. Its id is that of its ledger transfer. */
+export type ListedDeposit = Deposit & {
+  readonly id: string
+  readonly reversedAt: string | null
+  readonly network: ChainDeposit['network'] | null
+  readonly txHash: string | null
+}
+
+/** The credited deposits: from a chain, entered by an operator, or simulated. Operators list them. */
+export const deposits = defineList({
+  name: 'deposits',
+  noun: 'Deposit',
+  table: 'deposits',
+  joins: (rows) =>
+    rows
+      .leftJoin('depositReversals', (join) =>
+        join
+          .onRef('depositReversals.merchantId', '=', 'deposits.merchantId')
+          .onRef('depositReversals.reference', '=', 'deposits.reference'),
+      )
+      .leftJoin('chainDeposits', (join) =>
+        join
+          .onRef('chainDeposits.merchantId', '=', 'deposits.merchantId')
+          .onRef('chainDeposits.reference', '=', 'deposits.reference')
+          .onRef('chainDeposits.depositReference', '=', 'deposits.reference'),
+      ),
+  select: (rows) =>
+    rows
+      .selectAll('deposits')
+      .select(['deposits.transferId as id', 'depositReversals.createdAt as reversedAt'])
+      .select(['chainDeposits.network', 'chainDeposits.txHash']),
+  id: 'deposits.transferId',
+  order: 'deposits.sequence',
+  createdAt: 'deposits.createdAt',
+  conditions: {
+    customerId: { column: 'deposits.customerId' },
+    // The merchant's own deposits have no customer.
+    isMerchantOwned: { column: 'deposits.customerId', operator: 'is null' },
+    assetCode: { column: 'deposits.assetCode' },
+  },
+  filters: {
+    owner: filterByOwner('Only deposits to one customer’s wallets, or to the merchant’s own.'),
+    assetCode: filterByText('Only deposits in this asset, such as `USDC`.'),
+  },
+  toConditions: ({ owner, ...others }) => ({
+    ...customerConditions(owner),
+    ...omitNulls(others),
+  }),
+  customerCondition: 'customerId',
+  numberedBy: 'deposits',
+})
