@@ -1,7 +1,7 @@
 import { formatAmount } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import type { FormValues, PageRequest } from './console-page.ts'
+import type { Fact, FormValues, PageRequest } from './console-page.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
 /** The colour and mark of each status. The mark is for people who cannot see the colour. */
@@ -56,6 +56,11 @@ export function valueOrEmpty(text: string | number | null | undefined): Html {
 
 export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
+}
+
+/** An id or address that the console's script gives a button to copy it. */
+export function copyableId(text: string | null, name: string): Html {
+  return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
 }
 
 /** Links an id by its end, because ids of the same time begin alike. */
@@ -116,7 +121,7 @@ export function numberColumn(name: string): ConsoleColumn {
   return { name, isNumber: true }
 }
 
-export function descriptionList(items: readonly (readonly [name: string, value: Html])[]): Html {
+export function descriptionList(items: readonly Fact[]): Html {
   return html`<dl class="facts">
 ${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
 `

@@ -35,7 +35,8 @@ main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
 main:focus { outline: none }
 h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }
 h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
-h2 small { font-size: .86rem; font-weight: 400 }
+h2 small, h3 small { font-size: .86rem; font-weight: 400 }
+h3 { font-size: .92rem; margin: 1.1rem 0 .2rem }
 .faint, .empty { color: var(--faint) }
 .money { font-variant-numeric: tabular-nums; white-space: nowrap }
 table { width: 100%; border-collapse: collapse; margin: .5rem 0 }
@@ -107,6 +108,9 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .pager { display: flex; gap: 1.5rem; margin: .8rem 0 }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
+.confirmation { max-width: 44rem; padding-top: .7rem }
+.ask button { font-weight: 600 }
+.copy { margin-left: .35rem; padding: 0 .4rem; font-size: .78rem; font-weight: 400 }
 .action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
 .action form { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; padding: .2rem .8rem .8rem }
 .action p { margin: 0; color: var(--faint) }

@@ -8,7 +8,7 @@ import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { descriptionList, idElement, statusBadge, timeElement, valueOrEmpty } from './components.ts'
+import { copyableId, descriptionList, statusBadge, timeElement, valueOrEmpty } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import type { ListColumn } from './list-page.ts'
 import { findOwnerNames, itemsTable } from './list-page.ts'
@@ -46,7 +46,7 @@ export const customerPage: ConsolePage = {
         ['Payouts', await payoutCounts(request, context, customer.id)],
         ['Created', timeElement(customer.createdAt)],
         ['Updated', timeElement(customer.updatedAt)],
-        ['Id', idElement(customer.id)],
+        ['Id', copyableId(customer.id, 'the id')],
       ])}
 ${section({ title: 'Wallets', path: '/wallets', columns: walletColumns, ...(await wallets.slice(context, owned)) })}
 ${section({ title: 'Payout methods', path: '/payout-methods', columns: payoutMethodColumns, ...(await payoutMethods.slice(context, owned)) })}
