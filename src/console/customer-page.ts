@@ -63,7 +63,8 @@ async function payoutCounts({ urlFor }: PageRequest, context: Context, customerI
     const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
     const total = slice.items.length === 0 ? 0 : await slice.total()
     const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
-    if (total !== 0) counts.push(html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a> `)
+    const link = html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a>`
+    if (total !== 0) counts.push(counts.length === 0 ? link : html` · ${link}`)
   }
   return counts.length === 0 ? html`none` : html`${counts}`
 }

@@ -51,10 +51,10 @@ export function renderConsolePage(
 <header>
 <a class="name" href="${urlFor('/')}">payout-gateway console</a>
 <span class="mode ${mode}">${modeLabels[mode]}</span>
-<nav aria-label="Pages"><ul>
-${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
 ${searchBox(urlFor, term)}
-${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}</header>
+${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}<nav aria-label="Pages"><ul>
+${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
+</header>
 <main id="main" tabindex="-1">
 ${notice}<h1>${title}</h1>
 ${body}</main>

@@ -34,5 +34,5 @@ export async function recentOrdersTable({ service, urlFor }: PageRequest): Promi
   const names = ['Orders', 'Paid', 'Rejected', 'Returned', 'Cancelled', 'Attention', 'Open', 'Success']
   const caption = 'Orders of the last 24 hours by rail'
   return html`<h3>${caption}${total === maxRecentOrders ? html` <small class="faint">the newest ${groupThousands(total)}</small>` : ''}</h3>
-${table(caption, ['Rail', ...names.map(numberColumn)], rows, 'No order was created in the last 24 hours.')}`
+<div class="compact">${table(caption, ['Rail', ...names.map(numberColumn)], rows, 'No order was created in the last 24 hours.')}</div>`
 }

@@ -72,7 +72,9 @@ ${actionsSection(request, payout, railOrder)}
 <h2>Timeline</h2>
 ${payoutSteps({ payout, merchantName: merchant.name, rail: railOrder?.rail ?? null, states, events, entries, actions, ...webhooks })}
 <h2>Wallet entries</h2>
-${entriesTable(request, entries)}${statusChangesTable(events)}
+${entriesTable(request, entries)}
+<h2>Status changes</h2>
+${statusChangesTable(events)}
 <h2>Webhook deliveries</h2>
 ${payoutDeliveriesTable(request, webhooks)}
 ${await operatorActionsOn(service, payout.id)}`,
