@@ -30,17 +30,29 @@ export function formNameOf({ name, formName = name }: ActionDeclaration): string
   return formName
 }
 
+/** Whether the console asks for a confirmation, on a page of its own, before it runs an action. */
+export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): boolean {
+  return movesMoney === true || isIrreversible === true
+}
+
 /** Renders the form of an action, collapsed behind its title. After a rejection it is open and has the error and the values. */
-export function actionForm(
-  action: ActionDeclaration,
-  { address, csrfToken, target, current, rejected }: ActionFormState,
-): Html {
+export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
+  return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
+<summary>${action.title}</summary>
+${openActionForm(action, state)}</details>
+`
+}
+
+function formIdOf(action: ActionDeclaration, { target }: ActionFormState): string {
+  return `${formNameOf(action)} ${target}`.trim().replace(/[^\w-]+/g, '-')
+}
+
+export function openActionForm(action: ActionDeclaration, state: ActionFormState): Html {
+  const { address, csrfToken, target, current, rejected } = state
   const { title, summary, formText = summary } = action
-  const formId = `${formNameOf(action)} ${target}`.trim().replace(/[^\w-]+/g, '-')
+  const formId = formIdOf(action, state)
   const { message, fieldErrors } = rejected ? describeRejection(rejected.error, action) : noRejection
-  return html`<details class="action" id="${formId}"${booleanAttribute(rejected !== null, 'open')}>
-<summary>${title}</summary>
-<form method="post" action="${address}#${formId}">
+  return html`<form method="post" action="${address}#${formId}">
 <p>${formText}</p>
 ${rejected ? html`<p class="wrong" role="alert" id="${formId}-wrong"><strong>Not done.</strong> ${message}</p>\n` : ''}\
 <input type="hidden" name="_action" value="${formNameOf(action)}"><input type="hidden" name="_target" value="${target}"><input type="hidden" name="_form" value="${csrfToken}">
@@ -53,7 +65,6 @@ ${formFieldsOf(action).map((field) =>
   }),
 )}<button>${title}</button>
 </form>
-</details>
 `
 }
 

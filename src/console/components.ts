@@ -1,7 +1,7 @@
 import { formatAmount } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import type { FormValues, PageRequest } from './console-page.ts'
+import type { Fact, FormValues, PageRequest } from './console-page.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
 /** The colour and mark of each status. The mark is for people who cannot see the colour. */
@@ -64,6 +64,11 @@ export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
+/** An id or address that the console's script gives a button to copy it. */
+export function copyableId(text: string | null, name: string): Html {
+  return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
+}
+
 /** Links an id by its end, because ids of the same time begin alike. */
 export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
@@ -122,7 +127,7 @@ export function numberColumn(name: string): ConsoleColumn {
   return { name, isNumber: true }
 }
 
-export function descriptionList(items: readonly (readonly [name: string, value: Html])[]): Html {
+export function descriptionList(items: readonly Fact[]): Html {
   return html`<dl class="facts">
 ${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
 `

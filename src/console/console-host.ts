@@ -10,6 +10,7 @@ import { attentionPage } from './attention-page.ts'
 import { booksPage } from './books-page.ts'
 import type { ConsoleAccess } from './console-access.ts'
 import type { ConsoleContext, ConsolePage } from './console-page.ts'
+import { consoleScript, consoleScriptPath } from './console-script.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 import { customerPage } from './customer-page.ts'
@@ -114,7 +115,9 @@ function addPages(scope: FastifyInstance, console: ConsoleContext, access: Conso
   scope.addHook('onRequest', async (request, reply) => {
     request.consoleSession = await findSession(access, request)
     if (request.consoleSession === null) return access.sendWithoutSession(request, reply)
+    reply.header('content-security-policy', formPolicy(consoleStyle, { hasScriptFile: true }))
   })
+  scope.get(consoleScriptPath, async (_, reply) => reply.type('text/javascript; charset=utf-8').send(consoleScript))
   const sessionOf = ({ consoleSession }: FastifyRequest) => consoleSession as ConsoleSession
   for (const page of consolePages) {
     const routeOf = (request: FastifyRequest) => ({ console, access, session: sessionOf(request), page })

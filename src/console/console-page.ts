@@ -15,6 +15,8 @@ export type ConsoleContext = {
   readonly auditRun: AuditRun
 }
 
+export type Fact = readonly [name: string, value: Html]
+
 /** A request for a page, whose `path` is relative to the console's base path. */
 export type PageRequest = ConsoleContext & {
   readonly session: ConsoleSession
@@ -23,12 +25,14 @@ export type PageRequest = ConsoleContext & {
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
   /**
-   * Renders the form of an action, and nothing for the role `look`.
+   * Renders the form of an action, or the button that leads to it if the action must be confirmed. Renders nothing for
+   * the role `look`.
    *
    * @param target the values of the action's `rowFields`
    * @param current the values in force by field, which are shown next to the new ones
    */
   readonly actionForm: (action: ActionDeclaration, target?: string, current?: FormValues) => Html
+  readonly confirmationForm: (action: ActionDeclaration, target: string) => Html
   readonly onDemandButton: () => Html
 }
 
@@ -49,6 +53,8 @@ export type ConsolePage = {
   readonly path: string
   readonly render: (request: PageRequest) => Promise<PageContent>
   readonly actions?: readonly ActionDeclaration[]
+  /** What an action that must be confirmed is about; `target` has the values of its `rowFields`. */
+  readonly confirmationFacts?: (request: PageRequest, target: string) => Promise<readonly Fact[]>
   /** The CSV file of the page, which `format=csv` in the query requests. */
   readonly download?: (request: PageRequest) => PageFile
   /** A slow task that reads only, so it needs no reason and runs only on request. */

@@ -17,13 +17,14 @@ body > header {
 .name { font-weight: 700; color: var(--ink) }
 .mode { padding: .05rem .5rem; border: 1px solid var(--line); border-radius: 99px; font-size: .8rem; color: var(--faint) }
 .mode.live { border-color: var(--bad); color: var(--bad); font-weight: 600 }
+header nav { flex-basis: 100% }
 header nav ul { display: flex; flex-wrap: wrap; gap: .1rem .2rem; margin: 0; padding: 0; list-style: none }
 header nav a { display: block; padding: .3rem .55rem; border-radius: 5px; color: var(--ink) }
 header nav a:hover { background: var(--code) }
 header nav a[aria-current] { background: var(--accent); color: var(--paper); font-weight: 600 }
-.operator { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; margin-left: auto; font-size: .86rem }
+.operator { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; font-size: .86rem }
 .operator button { padding: .15rem .55rem }
-.search { display: flex; gap: .35rem; flex: 1 1 16rem; max-width: 26rem }
+.search { display: flex; gap: .35rem; flex: 1 1 16rem; max-width: 26rem; margin-left: auto }
 .search input { flex: 1; min-width: 0; padding: .2rem .5rem }
 .search button { padding: .2rem .6rem }
 main.entrance { max-width: 30rem }
@@ -35,7 +36,8 @@ main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
 main:focus { outline: none }
 h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }
 h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
-h2 small { font-size: .86rem; font-weight: 400 }
+h2 small, h3 small { font-size: .86rem; font-weight: 400 }
+h3 { font-size: .92rem; margin: 1.1rem 0 .2rem }
 .faint, .empty { color: var(--faint) }
 .money { font-variant-numeric: tabular-nums; white-space: nowrap }
 table { width: 100%; border-collapse: collapse; margin: .5rem 0 }
@@ -54,7 +56,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .facts > div { padding: .3rem 0; border-bottom: 1px solid var(--line) }
 .facts dt { font-size: .78rem; color: var(--faint) }
 .facts dd { margin: 0; overflow-wrap: anywhere }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 10rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
 .tiles li { padding: .7rem .9rem; border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 7px; background: var(--panel) }
 .tiles li.plain { border-left-color: var(--line) }
 .tiles li.warn { border-left-color: var(--warn) } .tiles li.bad { border-left-color: var(--bad) }
@@ -110,6 +112,9 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .pager { display: flex; gap: 1.5rem; margin: .8rem 0 }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
+.confirmation { max-width: 44rem; padding-top: .7rem }
+.ask button { font-weight: 600 }
+.copy { margin-left: .35rem; padding: 0 .4rem; font-size: .78rem; font-weight: 400 }
 .action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
 .action form { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; padding: .2rem .8rem .8rem }
 .action p { margin: 0; color: var(--faint) }

@@ -8,7 +8,7 @@ import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { descriptionList, idElement, statusBadge, timeElement, valueOrEmpty } from './components.ts'
+import { copyableId, descriptionList, statusBadge, timeElement, valueOrEmpty } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import type { ListColumn } from './list-page.ts'
 import { findOwnerNames, itemsTable } from './list-page.ts'
@@ -46,7 +46,7 @@ export const customerPage: ConsolePage = {
         ['Payouts', await payoutCounts(request, context, customer.id)],
         ['Created', timeElement(customer.createdAt)],
         ['Updated', timeElement(customer.updatedAt)],
-        ['Id', idElement(customer.id)],
+        ['Id', copyableId(customer.id, 'the id')],
       ])}
 ${section({ title: 'Wallets', path: '/wallets', columns: walletColumns, ...(await wallets.slice(context, owned)) })}
 ${section({ title: 'Payout methods', path: '/payout-methods', columns: payoutMethodColumns, ...(await payoutMethods.slice(context, owned)) })}
@@ -63,7 +63,8 @@ async function payoutCounts({ urlFor }: PageRequest, context: Context, customerI
     const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
     const total = slice.items.length === 0 ? 0 : await slice.total()
     const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
-    if (total !== 0) counts.push(html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a> `)
+    const link = html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a>`
+    if (total !== 0) counts.push(counts.length === 0 ? link : html` · ${link}`)
   }
   return counts.length === 0 ? html`none` : html`${counts}`
 }

@@ -5,6 +5,7 @@ import { html } from '../server/pages/html.ts'
 import { renderHtmlDocument } from '../server/pages/page-layout.ts'
 import { timeElement } from './components.ts'
 import type { PageContent } from './console-page.ts'
+import { consoleScriptPath } from './console-script.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
 
@@ -46,15 +47,15 @@ export function renderConsolePage(
   { mode, path, urlFor, session, term, notice, endSessionForm }: PageFrame,
 ): string {
   return renderPage(
-    title,
+    { title, scriptUrl: urlFor(consoleScriptPath) },
     html`<a class="skip" href="#main">To the content</a>
 <header>
 <a class="name" href="${urlFor('/')}">payout-gateway console</a>
 <span class="mode ${mode}">${modeLabels[mode]}</span>
-<nav aria-label="Pages"><ul>
-${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
 ${searchBox(urlFor, term)}
-${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}</header>
+${session.signIn === null ? '' : operatorSection(session, session.signIn, endSessionForm)}<nav aria-label="Pages"><ul>
+${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
+</header>
 <main id="main" tabindex="-1">
 ${notice}<h1>${title}</h1>
 ${body}</main>
@@ -62,7 +63,7 @@ ${body}</main>
   )
 }
 
-/** The access key is `/`, because the console has no scripts that could listen for the key alone. */
+/** Without the script, which listens for the key `/` alone, that is its access key. */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }
@@ -90,9 +91,10 @@ function currentPageAttribute(target: string, path: string): Html {
 
 /** Renders a page without navigation, for requests outside the session. */
 export function renderBarePage(title: string, text: string): string {
-  return renderPage(title, html`<main id="main"><h1>${title}</h1><p>${text}</p></main>`)
+  return renderPage({ title }, html`<main id="main"><h1>${title}</h1><p>${text}</p></main>`)
 }
 
-export function renderPage(title: string, body: Html): string {
-  return renderHtmlDocument({ title: `${title} · payout-gateway console`, style: consoleStyle, hasScript: false }, body)
+export function renderPage(head: { readonly title: string; readonly scriptUrl?: string }, body: Html): string {
+  const title = `${head.title} · payout-gateway console`
+  return renderHtmlDocument({ ...head, title, style: consoleStyle, hasScript: false }, body)
 }

@@ -3,7 +3,8 @@ import type { ApiKeySummary } from '../modules/merchants/manage-keys.ts'
 import { listKeys } from '../modules/merchants/manage-keys.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
 import { createKeyAction, revokeKeyAction, rotateKeyAction } from '../modules/operators/actions/key-actions.ts'
-import { readStatistics } from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum } from '../modules/payout-statistics/read-statistics.ts'
+import { readCorridorStatistics } from '../modules/payout-statistics/read-statistics.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import type { Context } from '../operations/context.ts'
@@ -80,11 +81,12 @@ const shownDays = 30
 async function volumesTable({ service, urlFor }: PageRequest, merchantId: string): Promise<Html> {
   const today = timestamp(service.wallClock()).slice(0, 10)
   const from = timestamp(service.wallClock() - (shownDays - 1) * dayMs).slice(0, 10)
-  const sums = await readStatistics(service, from, merchantId)
-  const pairs = Map.groupBy(sums, ({ assetCode, recipientCurrency }) => `${assetCode} ${recipientCurrency}`)
-  const rows = [...pairs].toSorted().map(([pair, ofPair]) => {
+  const sums = await readCorridorStatistics(service, { from, through: today }, merchantId)
+  const sumsOfToday = await readCorridorStatistics(service, { from: today, through: today }, merchantId)
+  const pairOf = ({ assetCode, recipientCurrency }: CorridorSum) => `${assetCode} ${recipientCurrency}`
+  const rows = [...Map.groupBy(sums, pairOf)].toSorted().map(([pair, ofPair]) => {
     const [asset = '', currency = ''] = pair.split(' ')
-    const [all, ofToday] = [figuresOf(ofPair), figuresOf(ofPair.filter(({ day }) => day === today))]
+    const [all, ofToday] = [figuresOf(ofPair), figuresOf(sumsOfToday.filter((sum) => pairOf(sum) === pair))]
     return [
       html`<a href="${urlFor('/payouts', { merchant: merchantId, asset, currency })}">${asset} to ${currency}</a>`,
       moneyText(ofToday.volume),

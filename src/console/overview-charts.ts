@@ -1,5 +1,5 @@
 import { oneUnit } from '../core/money/amount.ts'
-import type { StatisticsSum } from '../modules/payout-statistics/read-statistics.ts'
+import type { DailySum } from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ChartStyle } from './charts.ts'
 import { compactNumber, lineChart, stackedBarChart } from './charts.ts'
@@ -13,7 +13,7 @@ const outcomes = [
   ['RETURNED', 'Returned', 'warn'],
 ] as const
 
-export function outcomeChart({ urlFor }: PageRequest, sums: readonly StatisticsSum[], days: readonly string[]): Html {
+export function outcomeChart({ urlFor }: PageRequest, sums: readonly DailySum[], days: readonly string[]): Html {
   const series = outcomes.map(([status, name, style]) => ({
     ...{ name, style, href: urlFor('/payouts', { status }) },
     values: valuesByDay(
@@ -37,7 +37,7 @@ export function outcomeChart({ urlFor }: PageRequest, sums: readonly StatisticsS
 
 const assetStyles: readonly ChartStyle[] = ['accent', 'busy', 'good', 'warn']
 
-export function volumeChart({ urlFor }: PageRequest, sums: readonly StatisticsSum[], days: readonly string[]): Html {
+export function volumeChart({ urlFor }: PageRequest, sums: readonly DailySum[], days: readonly string[]): Html {
   const created = sums.filter(({ status }) => status === 'PROCESSING')
   const series = assetsOf(sums).map((asset, place) => ({
     ...{ name: asset, style: assetStyles[place] ?? 'accent', href: urlFor('/payouts', { asset }) },
@@ -60,8 +60,8 @@ export function volumeChart({ urlFor }: PageRequest, sums: readonly StatisticsSu
 
 function valuesByDay(
   days: readonly string[],
-  sums: readonly StatisticsSum[],
-  measure: (sum: StatisticsSum) => number,
+  sums: readonly DailySum[],
+  measure: (sum: DailySum) => number,
 ): readonly number[] {
   const values = new Map<string, number>()
   for (const sum of sums) values.set(sum.day, (values.get(sum.day) ?? 0) + measure(sum))

@@ -1,6 +1,10 @@
 import { merchantsAfter } from '../modules/merchants/repository.ts'
-import type { StatisticsSum } from '../modules/payout-statistics/read-statistics.ts'
-import { countUncountedEvents, readStatistics } from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum } from '../modules/payout-statistics/read-statistics.ts'
+import {
+  countUncountedEvents,
+  readCorridorStatistics,
+  readDailyStatistics,
+} from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
@@ -18,14 +22,18 @@ export async function overviewFigures(request: PageRequest): Promise<Html> {
   const now = service.wallClock()
   const days = Array.from({ length: shownDays }, (_, place) => dayOf(now - (shownDays - 1 - place) * dayMs))
   const [first = '', today = ''] = [days[0], days.at(-1)]
-  const all = await readStatistics(service, dayOf(now - (2 * shownDays - 1) * dayMs))
-  const sums = all.filter(({ day }) => first <= day && day <= today)
+  const sums = await readCorridorStatistics(service, { from: first, through: today })
   const uncounted = await countUncountedEvents(service)
   if (sums.length === 0) return uncounted > 0 ? uncountedNotice(uncounted) : emptyState(request)
-  const before = all.filter(({ day }) => day < first)
-  return html`${figureCards(request, { sums, before, today })}<div class="charts">
-${outcomeChart(request, sums, days)}${volumeChart(request, sums, days)}</div>
-${corridorTable(request, sums, today)}
+  const ofToday = await readCorridorStatistics(service, { from: today, through: today })
+  const before = await readCorridorStatistics(service, {
+    from: dayOf(now - (2 * shownDays - 1) * dayMs),
+    through: dayOf(now - shownDays * dayMs),
+  })
+  const daily = await readDailyStatistics(service, { from: first, through: today })
+  return html`${figureCards(request, { sums, before, ofToday })}<div class="charts">
+${outcomeChart(request, daily, days)}${volumeChart(request, daily, days)}</div>
+${corridorTable(request, sums, ofToday)}
 <p class="faint">Amounts are in the stablecoin that was paid from, of payouts created in the period. Success is the share of completed payouts among the completed and failed ones.
 A time is at most 19 % off. ${uncounted === 0 ? 'Every event is counted.' : `${pluralize(uncounted, 'event')} not counted yet.`}</p>
 `
@@ -36,17 +44,16 @@ function dayOf(time: number): string {
 }
 
 type Periods = {
-  readonly sums: readonly StatisticsSum[]
+  readonly sums: readonly CorridorSum[]
   /** The statistics of the period before. */
-  readonly before: readonly StatisticsSum[]
-  readonly today: string
+  readonly before: readonly CorridorSum[]
+  readonly ofToday: readonly CorridorSum[]
 }
 
 /** The figures that an operator reads first, each with a link to its payouts. */
-function figureCards({ urlFor }: PageRequest, { sums, before, today }: Periods): Html {
-  const ofToday = sums.filter(({ day }) => day === today)
+function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods): Html {
   const volumes = assetsOf(sums).map((asset) => {
-    const ofAsset = (some: readonly StatisticsSum[]) =>
+    const ofAsset = (some: readonly CorridorSum[]) =>
       figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
     const change = changeText(Number(ofAsset(sums)), Number(ofAsset(before)))
     const detail = html`${moneyText(ofAsset(ofToday))} today${change}`
@@ -95,20 +102,19 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
 }
 
 /** A row for each stablecoin, and below it one for each currency that it was paid out in. */
-function corridorTable({ urlFor }: PageRequest, sums: readonly StatisticsSum[], today: string): Html {
+function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], ofToday: readonly CorridorSum[]): Html {
+  const figuresWhere = (matches: (sum: CorridorSum) => boolean) =>
+    [sums.filter(matches), ofToday.filter(matches)] as const
   const rows = assetsOf(sums).flatMap((asset) => {
     const ofAsset = sums.filter(({ assetCode }) => assetCode === asset)
     const currencies = [...new Set(ofAsset.map(({ recipientCurrency }) => recipientCurrency))].toSorted()
     const total = html`<a href="${urlFor('/payouts', { asset })}"><strong>${asset}</strong></a>`
     return [
-      figureCells(total, ofAsset, today),
+      figureCells(total, ...figuresWhere(({ assetCode }) => assetCode === asset)),
       ...currencies.map((currency) => {
         const link = html`<a class="part" href="${urlFor('/payouts', { asset, currency })}">to ${currency}</a>`
-        return figureCells(
-          link,
-          ofAsset.filter(({ recipientCurrency }) => recipientCurrency === currency),
-          today,
-        )
+        const isOfCorridor = (sum: CorridorSum) => sum.assetCode === asset && sum.recipientCurrency === currency
+        return figureCells(link, ...figuresWhere(isOfCorridor))
       }),
     ]
   })
@@ -129,8 +135,8 @@ function corridorTable({ urlFor }: PageRequest, sums: readonly StatisticsSum[], 
 <div class="compact">${table('Payouts by currency', columns, rows, '')}</div>`
 }
 
-function figureCells(name: Html, sums: readonly StatisticsSum[], today: string): readonly Html[] {
-  const [all, ofToday] = [figuresOf(sums), figuresOf(sums.filter(({ day }) => day === today))]
+function figureCells(name: Html, sums: readonly CorridorSum[], sumsOfToday: readonly CorridorSum[]): readonly Html[] {
+  const [all, ofToday] = [figuresOf(sums), figuresOf(sumsOfToday)]
   return [
     name,
     moneyText(ofToday.volume),

@@ -3,6 +3,7 @@ import { findAttentionCounts } from '../modules/diagnoses/queue-checks.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
 import { listUnhealthyEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import { countRecentDeliveries } from '../modules/webhooks/endpoints/recent-deliveries.ts'
 import { measureDatabase } from '../observability/metrics/database-metrics.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -10,6 +11,7 @@ import { html } from '../server/pages/html.ts'
 import { attentionPayoutsTable } from './attention-page.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { overviewFigures } from './overview-figures.ts'
+import { heldSection, recentOrdersTable } from './overview-health.ts'
 import { formatDuration, pluralize } from './phrases.ts'
 import { railHealthTable } from './rails-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
@@ -45,10 +47,10 @@ export const overviewPage: ConsolePage = {
       title: 'Overview',
       body: html`<ul class="tiles">
 ${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
-${figures}<h2>Payouts that need attention</h2>
+${figures}${await heldSection(request)}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
 <h2>Rails</h2>
-${railHealth}<h2>Webhook endpoints that fail</h2>
+${railHealth}${await recentOrdersTable(request)}<h2>Webhook endpoints that fail</h2>
 ${await endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
@@ -89,6 +91,7 @@ async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise
       href: '/rails',
     },
     await ratesTile(service, rateAges),
+    await deliveriesTile(service),
   ]
 }
 
@@ -118,6 +121,21 @@ async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): P
     href: '/prices',
   }
 }
+
+async function deliveriesTile(service: Service): Promise<OverviewTile> {
+  const { total, delivered, retried } = await countRecentDeliveries(service)
+  const share = total === 0 ? 1 : delivered / total
+  return {
+    kind: total === 0 ? 'plain' : share < minDeliveredShare ? 'warn' : 'good',
+    text:
+      total === 0 ? 'No webhook was sent yet' : `${(100 * share).toFixed(share === 1 ? 0 : 1)} % of webhooks delivered`,
+    detail: total === 0 ? 'all endpoints' : `of the latest ${total}, ${retried} after a retry`,
+    href: '/webhooks',
+  }
+}
+
+/** A lower share of the latest deliveries is worth a look. */
+const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {
   if (last === null)

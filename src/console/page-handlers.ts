@@ -3,12 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import { DomainError } from '../core/errors.ts'
 import { parseUuid } from '../core/ids-and-clock.ts'
+import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
 import { findActionByForm } from '../modules/operators/list-operator-actions.ts'
 import { readOnlyService } from '../modules/operators/record-action.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { RejectedForm, RevealedSecret } from './action-form.ts'
-import { actionForm, formNameOf, runSubmittedAction } from './action-form.ts'
+import { actionForm, formNameOf, isConfirmed, openActionForm, runSubmittedAction } from './action-form.ts'
+import { confirmationButton, confirmedAction, createConfirmationPage } from './confirmation-page.ts'
 import type { ConsoleAccess } from './console-access.ts'
 import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageFile, PageRequest } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
@@ -27,8 +29,11 @@ export async function handlePageGet(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { done, format } = queryValues(request.query)
+  const { done, format, confirm = '', target = '' } = queryValues(request.query)
   const { download } = route.page
+  const toConfirm = confirmedAction(route.page, confirm)
+  if (toConfirm !== null)
+    return sendPage({ ...route, page: confirmationPage(route, toConfirm, target) }, request, reply, noState)
   if (format === 'csv' && download)
     return sendFile(route, download(createPageRequest(route, request, null)), request, reply)
   const formId = parseUuid(done)
@@ -56,7 +61,12 @@ export async function handlePagePost(
   const params = request.params as FormValues
   const outcome = await runSubmittedAction(console, session, page, { path, params, values })
   if (outcome === 'forged') return sendInvalidCsrfToken(reply)
-  if ('rejected' in outcome) return sendPage(route, request, reply, { notice: html``, ...outcome })
+  if ('rejected' in outcome) {
+    const { action: name, target } = outcome.rejected
+    const action = confirmedAction(page, name)
+    const rejectingPage = action === null ? page : confirmationPage(route, action, target)
+    return sendPage({ ...route, page: rejectingPage }, request, reply, { notice: html``, ...outcome })
+  }
   const { formId, secret } = outcome.done
   if (secret !== null) return sendPage(route, request, reply, { notice: secretNotice(secret), rejected: null })
   return reply.redirect(`${access.basePath}${path}?done=${formId}`, 303)
@@ -86,6 +96,10 @@ function readOnlyConsole(console: ConsoleContext): ConsoleContext {
   return { ...console, service: readOnlyService(console.service, 'a page of the console') }
 }
 
+function confirmationPage({ page, session }: PageRoute, action: ActionDeclaration, target: string): ConsolePage {
+  return session.can('act') ? createConfirmationPage(page, action, target) : forbiddenPage
+}
+
 /** Answers every form of an operator whose role is `look`. */
 const forbiddenPage: ConsolePage = {
   path: '',
@@ -110,6 +124,16 @@ function createPageRequest(
     const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
     return `${access.basePath}${target}${params.size > 0 ? `?${params}` : ''}`
   }
+  const formState = (action: ActionDeclaration, target: string, current: FormValues) => {
+    const name = formNameOf(action)
+    return {
+      address: urlFor(path),
+      csrfToken: createCsrfToken(session, newId(), { path, action: name, target }),
+      target,
+      current,
+      rejected: rejected?.action === name && rejected.target === target ? rejected : null,
+    }
+  }
   return {
     ...readOnlyConsole(console),
     session,
@@ -119,15 +143,10 @@ function createPageRequest(
     urlFor,
     actionForm: (action, target = '', current = {}) => {
       if (!session.can('act')) return html``
-      const name = formNameOf(action)
-      return actionForm(action, {
-        address: urlFor(path),
-        csrfToken: createCsrfToken(session, newId(), { path, action: name, target }),
-        target,
-        current,
-        rejected: rejected?.action === name && rejected.target === target ? rejected : null,
-      })
+      if (isConfirmed(action)) return confirmationButton(action, urlFor(path), target)
+      return actionForm(action, formState(action, target, current))
     },
+    confirmationForm: (action, target) => openActionForm(action, formState(action, target, {})),
     onDemandButton: () =>
       session.can('act')
         ? onDemandForm(page.onDemand?.title ?? '', {

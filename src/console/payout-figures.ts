@@ -1,6 +1,6 @@
 import { formatAmount } from '../core/money/amount.ts'
 import { estimateQuantile } from '../modules/payout-statistics/duration-buckets.ts'
-import type { StatisticsSum } from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum } from '../modules/payout-statistics/read-statistics.ts'
 import type { PayoutStatus } from '../modules/payouts/payout.ts'
 import { payoutAssetCodes } from '../modules/payouts/payout.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -20,9 +20,9 @@ export type Figures = {
 }
 
 /** Sums statistics of one stablecoin; of several, only the counts and durations have a meaning. */
-export function figuresOf(sums: readonly StatisticsSum[]): Figures {
+export function figuresOf(sums: readonly CorridorSum[]): Figures {
   const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
-  const count = (some: readonly StatisticsSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
+  const count = (some: readonly CorridorSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
   const created = ofStatus('PROCESSING')
   const completed = ofStatus('COMPLETED')
   const durations = new Map<number, number>()
@@ -57,6 +57,6 @@ export function moneyText(amount: bigint): Html {
   return html`<span class="money">${groupThousands(BigInt(whole))}.${places.slice(0, 2)}</span>`
 }
 
-export function assetsOf(sums: readonly StatisticsSum[]): readonly string[] {
+export function assetsOf(sums: readonly { readonly assetCode: string }[]): readonly string[] {
   return payoutAssetCodes.filter((asset) => sums.some(({ assetCode }) => assetCode === asset))
 }

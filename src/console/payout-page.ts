@@ -28,6 +28,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import {
   assetAmount,
+  copyableId,
   descriptionList,
   fiatAmount,
   idElement,
@@ -37,7 +38,7 @@ import {
   timeElement,
   valueOrEmpty,
 } from './components.ts'
-import type { ConsolePage, PageRequest } from './console-page.ts'
+import type { ConsolePage, Fact, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import type { PayoutRecords } from './payout-steps.ts'
 import { payoutSteps } from './payout-steps.ts'
@@ -47,10 +48,14 @@ import { attemptList } from './webhook-page.ts'
 export const payoutPage: ConsolePage = {
   path: '/payouts/:payoutId',
   actions: [cancelPayoutAction, settlePayoutAction, ...Object.values(attentionDecisions)],
+  confirmationFacts: async (request) => {
+    const { context, payout } = await findShownPayout(request)
+    const railOrder = (await findRailOrders(context, [payout.referenceId])).get(payout.referenceId) ?? null
+    return [['Payout', html`${payout.transactionId}`], ...moneyFacts(payout, railOrder)]
+  },
   render: async (request) => {
-    const { service, params } = request
-    const context = await createOwnerContext(service, 'payout', params.payoutId ?? '')
-    const payout = await getPayout(context, { payoutId: params.payoutId ?? '' })
+    const { service } = request
+    const { context, payout } = await findShownPayout(request)
     const railOrder = (await findRailOrders(context, [payout.referenceId])).get(payout.referenceId) ?? null
     const merchant = await findMerchant(service.db, context.merchantId)
     const { customerId } = payout
@@ -67,12 +72,19 @@ ${actionsSection(request, payout, railOrder)}
 <h2>Timeline</h2>
 ${payoutSteps({ payout, merchantName: merchant.name, rail: railOrder?.rail ?? null, states, events, entries, actions, ...webhooks })}
 <h2>Wallet entries</h2>
-${entriesTable(request, entries)}${statusChangesTable(events)}
+${entriesTable(request, entries)}
+<h2>Status changes</h2>
+${statusChangesTable(events)}
 <h2>Webhook deliveries</h2>
 ${payoutDeliveriesTable(request, webhooks)}
 ${await operatorActionsOn(service, payout.id)}`,
     }
   },
+}
+
+async function findShownPayout({ service, params: { payoutId = '' } }: PageRequest) {
+  const context = await createOwnerContext(service, 'payout', payoutId)
+  return { context, payout: await getPayout(context, { payoutId }) }
 }
 
 type PayoutRelations = {
@@ -86,33 +98,41 @@ function payoutFacts(
   payout: Payout,
   { merchant, customer, railOrder }: PayoutRelations,
 ): Html {
-  const { netAmount, total } = computeFeeSums(payout)
+  const { netAmount } = computeFeeSums(payout)
   const customerLink =
     customer === null
       ? html`<span class="faint">none: the merchant’s own</span>`
       : html`<a href="${urlFor(`/customers/${customer.id}`)}">${customerName(customer) || customer.id}</a>`
   return descriptionList([
-    ['Status', statusBadge(payout.status)],
-    ['Rail', railOrder ? html`${railOrder.rail}: ${statusBadge(railOrder.state)}` : html`none`],
-    ['Amount', assetAmount(payout.amount, payout.assetCode)],
-    ['Fee', assetAmount(payout.fee, payout.assetCode)],
-    ['Debited from the wallet', assetAmount(total, payout.assetCode)],
+    ...moneyFacts(payout, railOrder),
     ['Converted', assetAmount(netAmount, payout.assetCode)],
-    ['Pays out', html`${fiatAmount(payout.amountFiat, payout.recipientCurrency)} at ${payout.exchangeRate}`],
     ['Created', timeElement(payout.createdAt)],
     ['Updated', timeElement(payout.updatedAt)],
     ['Merchant', html`<a href="${urlFor(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],
     ['Wallet', html`<a href="${urlFor(`/wallets/${payout.walletId}`)}"><code>${payout.walletId}</code></a>`],
     ['Customer', customerLink],
-    ['Recipient', html`${payout.recipientName}, ${payout.recipientCountry}`],
-    ['Account', html`${payout.accountNumber} at ${payout.bankName} (${payout.bankCode})`],
     ['Purpose', html`${payout.paymentPurpose}`],
     ['Narration', valueOrEmpty(payout.narration)],
     ['The bank’s reference', valueOrEmpty(railOrder?.reference ?? payout.fiatReferenceId)],
     ['Cancellation requested', timeElement(railOrder?.cancelAskedAt ?? null)],
-    ['Id', idElement(payout.id)],
-    ['Reference id', idElement(payout.referenceId)],
+    ['Id', copyableId(payout.id, 'the id')],
+    ['Reference id', copyableId(payout.referenceId, 'the reference id')],
   ])
+}
+
+/** Who is paid how much, and how far the payout is. */
+function moneyFacts(payout: Payout, railOrder: RailOrder | null): readonly Fact[] {
+  const { total } = computeFeeSums(payout)
+  return [
+    ['Status', statusBadge(payout.status)],
+    ['Rail', railOrder ? html`${railOrder.rail}: ${statusBadge(railOrder.state)}` : html`none`],
+    ['Amount', assetAmount(payout.amount, payout.assetCode)],
+    ['Fee', assetAmount(payout.fee, payout.assetCode)],
+    ['Debited from the wallet', assetAmount(total, payout.assetCode)],
+    ['Pays out', html`${fiatAmount(payout.amountFiat, payout.recipientCurrency)} at ${payout.exchangeRate}`],
+    ['Recipient', html`${payout.recipientName}, ${payout.recipientCountry}`],
+    ['Account', html`${payout.accountNumber} at ${payout.bankName} (${payout.bankCode})`],
+  ]
 }
 
 function actionsSection({ session, actionForm }: PageRequest, { status }: Payout, railOrder: RailOrder | null): Html {

@@ -43,7 +43,7 @@ function errorNotice(error: string): Html {
 
 function renderEntrance(mode: Mode, title: string, body: Html): string {
   return renderPage(
-    title,
+    { title },
     html`<main id="main" class="entrance">
 <p><span class="name">payout-gateway console</span> <span class="mode ${mode}">${mode}</span></p>
 <h1>${title}</h1>

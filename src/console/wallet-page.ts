@@ -6,15 +6,15 @@ import { entries } from '../modules/ledger/list.ts'
 import { reverseDepositAction } from '../modules/operators/actions/deposit-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
-import { reversedDepositReferences } from '../modules/wallets/repository.ts'
+import { depositByReference, reversedDepositReferences } from '../modules/wallets/repository.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { compactNumber, lineChart } from './charts.ts'
 import {
   assetAmount,
+  copyableId,
   descriptionList,
-  idElement,
   numberColumn,
   shortIdLink,
   sliceArgs,
@@ -29,6 +29,17 @@ import { findOwnerNames, merchantLink, ownerLink } from './list-page.ts'
 export const walletPage: ConsolePage = {
   path: '/wallets/:walletId',
   actions: [reverseDepositAction],
+  confirmationFacts: async ({ service, params: { walletId = '' } }, reference) => {
+    const context = await createOwnerContext(service, 'wallet', walletId)
+    const { balance, currency } = await getWallet(context, { walletId })
+    const deposit = await depositByReference(context.db, { merchantId: context.merchantId, reference })
+    return [
+      ['Deposit', html`${reference}`],
+      ['Amount', assetAmount(deposit?.amount ?? null, currency)],
+      ['Credited', timeElement(deposit?.createdAt ?? null)],
+      ['Balance of the wallet now', assetAmount(balance, currency)],
+    ]
+  },
   render: async (request) => {
     const { service, params, urlFor } = request
     const walletId = params.walletId ?? ''
@@ -45,13 +56,13 @@ export const walletPage: ConsolePage = {
         ['Opened', timeElement(wallet.createdAt)],
         [
           'Addresses',
-          html`${wallet.addresses.map(({ network, address }) => html`${network} <code>${address}</code> `)}`,
+          html`${wallet.addresses.map(({ network, address }) => html`${network} ${copyableId(address, `the ${network} address`)} `)}`,
         ],
         [
           'Payouts',
           html`<a href="${urlFor('/payouts', { merchant: wallet.merchantId, wallet: wallet.id })}">from this wallet</a>`,
         ],
-        ['Id', idElement(wallet.id)],
+        ['Id', copyableId(wallet.id, 'the id')],
       ])}
 ${await balanceChart(request, context, wallet)}<h2>Statement</h2>
 ${entriesTable(request, slice.items)}${slicePager(request, slice)}

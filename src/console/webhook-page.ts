@@ -17,9 +17,9 @@ import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import {
+  copyableId,
   descriptionList,
   filterForm,
-  idElement,
   pager,
   statusBadge,
   table,
@@ -77,7 +77,7 @@ function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint): Html
       'Merchant',
       html`<a href="${urlFor(`/merchants/${endpoint.merchantId}`)}"><code>${endpoint.merchantId}</code></a>`,
     ],
-    ['Id', idElement(endpoint.id)],
+    ['Id', copyableId(endpoint.id, 'the id')],
   ])
 }
 

@@ -30,11 +30,13 @@ const business = { customerType: 'business' as const, isClosed: false }
 const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
 const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
 
+/** In order of `joinedDaysAgo`, which leaves the newest at the top of the lists. */
 export const customers = [
   {
     ...individual,
     ...lagos,
     name: 'Ada',
+    joinedDaysAgo: 89,
     email: 'ada.obi@example.com',
     phone: '+2348031234567',
     addressLine1: '12 Admiralty Way',
@@ -51,6 +53,7 @@ export const customers = [
     ...individual,
     ...capeTown,
     name: 'Thabo',
+    joinedDaysAgo: 88,
     email: 'thabo.nkosi@example.com',
     phone: '+27821234567',
     addressLine1: '4 Kloof Street',
@@ -67,6 +70,7 @@ export const customers = [
     ...individual,
     ...lagos,
     name: 'Chidi',
+    joinedDaysAgo: 85,
     email: 'chidi.eze@example.com',
     phone: '+2348059876543',
     addressLine1: '7 Opebi Road',
@@ -79,6 +83,7 @@ export const customers = [
     ...business,
     ...lagos,
     name: 'Kola Foods',
+    joinedDaysAgo: 82,
     email: 'finance@kolafoods.example',
     phone: '+2348101112223',
     addressLine1: '88 Allen Avenue',
@@ -90,9 +95,66 @@ export const customers = [
     businessWebsite: 'https://kolafoods.example',
   },
   {
+    ...individual,
+    ...lagos,
+    name: 'Emeka',
+    joinedDaysAgo: 71,
+    email: 'emeka.okafor@example.com',
+    phone: '+2348037654321',
+    addressLine1: '25 Awolowo Road',
+    addressLine2: 'Ikoyi',
+    firstName: 'Emeka',
+    lastName: 'Okafor',
+    birthDate: '1983-09-12',
+    expectedMonthlyIncome: '5200.00',
+    mostRecentOccupation: 'Surgeon',
+  },
+  {
+    ...business,
+    ...lagos,
+    name: 'Lekki Logistics',
+    joinedDaysAgo: 64,
+    email: 'pay@lekkilogistics.example',
+    phone: '+2348124445556',
+    addressLine1: '3 Freedom Way',
+    accountPurpose: 'Driver payments',
+    sourceOfFunds: 'Revenue',
+    businessName: 'Lekki Logistics Ltd',
+    businessType: 'limited_company',
+  },
+  {
+    ...individual,
+    ...capeTown,
+    name: 'Zanele',
+    joinedDaysAgo: 47,
+    email: 'zanele.dlamini@example.com',
+    phone: '+27837654321',
+    addressLine1: '9 Long Street',
+    postalCode: '8001',
+    firstName: 'Zanele',
+    lastName: 'Dlamini',
+    birthDate: '1994-02-21',
+    expectedMonthlyIncome: '1900.00',
+    mostRecentOccupation: 'Translator',
+  },
+  {
+    ...business,
+    ...capeTown,
+    name: 'Umhlanga Textiles',
+    joinedDaysAgo: 33,
+    email: 'accounts@umhlangatextiles.example',
+    phone: '+27315550188',
+    addressLine1: '40 Ridge Road',
+    city: 'Durban',
+    state: 'KwaZulu-Natal',
+    businessName: 'Umhlanga Textiles (Pty) Ltd',
+    businessType: 'private_company',
+  },
+  {
     ...business,
     ...capeTown,
     name: 'Protea Design',
+    joinedDaysAgo: 4,
     email: 'accounts@proteadesign.example',
     phone: '+27215550147',
     addressLine1: '21 Bree Street',
@@ -102,10 +164,10 @@ export const customers = [
   },
 ]
 
-const settlementAccount = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
-const adasAccount = { accountNumber: '0000014579', bankName: 'First Bank of Nigeria', bankCode: '011' }
-const thabosAccount = { accountNumber: '1002003004', bankName: 'Capitec Bank', bankCode: '470010' }
-const mistypedAccount = { accountNumber: '0123456789', bankName: 'Guaranty Trust Bank', bankCode: '058' }
+export const settlementAccount = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
+export const adasAccount = { accountNumber: '0000014579', bankName: 'First Bank of Nigeria', bankCode: '011' }
+export const thabosAccount = { accountNumber: '1002003004', bankName: 'Capitec Bank', bankCode: '470010' }
+export const mistypedAccount = { accountNumber: '0123456789', bankName: 'Guaranty Trust Bank', bankCode: '058' }
 
 const ngn = { currency: 'NGN' }
 const zar = { currency: 'ZAR' }
@@ -179,78 +241,9 @@ export const wallets = [
   { owner: 'Thabo', currency: 'USDC', network: 'solana', description: 'Client payments', deposit: '640.25' },
   { owner: 'Chidi', currency: 'USDT', network: 'bep20', description: 'Closed account', deposit: '15' },
   { owner: 'Kola Foods', currency: 'USDC', network: 'erc20', description: 'Suppliers', deposit: '5300' },
+  { owner: 'Emeka', currency: 'USDC', network: 'polygon', description: 'Family', deposit: '520' },
+  { owner: 'Lekki Logistics', currency: 'USDT', network: 'trc20', description: 'Drivers', deposit: '900' },
+  { owner: 'Zanele', currency: 'USDC', network: 'polygon', description: 'Freelance income', deposit: '310.4' },
+  { owner: 'Umhlanga Textiles', currency: 'USDT', network: 'trc20', description: 'Mills', deposit: '2150' },
   { owner: 'Protea Design', currency: 'USDC', network: 'erc20', description: 'Invoices', deposit: null },
 ]
-
-const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
-const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
-
-const completed = { status: 'COMPLETED', cause: 'Paid by the bank' } as const
-
-export const payouts = [
-  {
-    ...nigeria,
-    owner: null,
-    assetCode: 'USDC',
-    amount: '850',
-    recipientName: 'Ada Ngozi Obi',
-    ...adasAccount,
-    paymentPurpose: 'EMPLOYEE_SALARIES_OR_WAGES',
-    narration: 'October salary',
-    path: [completed],
-  },
-  {
-    ...southAfrica,
-    owner: null,
-    assetCode: 'USDT',
-    amount: '1200.5',
-    recipientName: 'Protea Design (Pty) Ltd',
-    accountNumber: '4071234567',
-    bankName: 'Absa Bank',
-    bankCode: '632005',
-    paymentPurpose: 'PAYMENT_FOR_GOODS_AND_SERVICES',
-    narration: 'Invoice 2041',
-    path: [completed],
-  },
-  {
-    ...nigeria,
-    owner: 'Kola Foods',
-    assetCode: 'USDC',
-    amount: '430.75',
-    recipientName: 'Sunrise Mills',
-    ...mistypedAccount,
-    paymentPurpose: 'PAYMENT_FOR_GOODS_AND_SERVICES',
-    path: [{ status: 'FAILED', cause: 'The bank does not know the account' }],
-  },
-  {
-    ...southAfrica,
-    owner: 'Thabo',
-    assetCode: 'USDC',
-    amount: '120',
-    recipientName: 'T Nkosi',
-    ...thabosAccount,
-    paymentPurpose: 'PERSONAL_TRANSFERS',
-    path: [completed, { status: 'RETURNED', cause: 'The account was closed' }],
-  },
-  {
-    ...nigeria,
-    owner: 'Ada',
-    assetCode: 'USDC',
-    amount: '75',
-    recipientName: 'Ngozi Obi',
-    ...settlementAccount,
-    paymentPurpose: 'GIFTS',
-    narration: 'Happy birthday',
-    path: [],
-  },
-  {
-    ...southAfrica,
-    owner: null,
-    assetCode: 'USDC',
-    amount: '2310',
-    recipientName: 'Thabo Nkosi',
-    ...thabosAccount,
-    paymentPurpose: 'CONSULTING_FEES',
-    path: [],
-  },
-] as const

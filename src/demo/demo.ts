@@ -1,26 +1,22 @@
 import { noSecrets } from '../core/secrets/secrets.ts'
 import type { Database } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
-import { closeCustomer } from '../modules/customers/close-customer.ts'
-import { createCustomer } from '../modules/customers/create-customer.ts'
 import type { ApiKey } from '../modules/merchants/api-key.ts'
 import { formatApiKey } from '../modules/merchants/api-key.ts'
 import { createMerchant } from '../modules/merchants/create-merchant.ts'
 import { allMerchants, apiKeyById } from '../modules/merchants/repository.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
-import { createPayout } from '../modules/payouts/create-payout.ts'
-import { settlePayout } from '../modules/payouts/settle-payout.ts'
 import { setFee } from '../modules/pricing/fees.ts'
 import { setRate } from '../modules/pricing/rates.ts'
-import { createWallet } from '../modules/wallets/create-wallet.ts'
-import { depositToWallet } from '../modules/wallets/deposit-to-wallet.ts'
-import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
-import type { Context, Service } from '../operations/context.ts'
+import type { Service } from '../operations/context.ts'
 import { createContext, createService } from '../operations/context.ts'
 import { receiverPath } from '../server/rest/service-endpoints.ts'
-import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './demo-data.ts'
+import { fees, rates } from './demo-data.ts'
+import { dayMs, historyDays } from './demo-history.ts'
+import type { SeedStep } from './history-steps.ts'
+import { historySteps } from './history-steps.ts'
+import { webhookSteps } from './webhook-steps.ts'
 
 /**
  * The demo merchant's API key. It is the same in every sandbox, so that examples work when pasted. Live mode rejects
@@ -34,7 +30,7 @@ export const demoKey: ApiKey = {
 export const demoApiKey = formatApiKey(demoKey)
 
 /**
- * Seeds an empty database with the demo merchant and the last month of its history, by calling operations.
+ * Seeds an empty database with the demo merchant and ninety days of its history, by calling operations.
  *
  * @returns whether the demo exists; it is not created if there are other merchants
  */
@@ -45,25 +41,24 @@ export async function seedDemo(service: Service): Promise<boolean> {
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
     const clock = createSeedClock(service.now())
-    const past = createService({ db: databaseWithin(service.db, tx), mode: 'sandbox', clock: clock.read })
+    const past = pastService(service, tx, clock)
     const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
     await seedPrices(past)
-    await seedHistory(createContext(past, merchant.id), clock)
+    await runSteps(clock, historySteps(createContext(past, merchant.id), service.now()))
     merchantId = merchant.id
     return true
   })
-  // The endpoint is created last, so that it does not receive the history. There is none without a key to encrypt its
-  // secret.
-  if (merchantId !== null && service.secrets !== noSecrets) {
-    await createWebhookEndpoint(createContext(service, merchantId), sandboxReceiverEndpoint)
-  }
+  // Events have numbers after the commit only. There is no endpoint without a key to encrypt its secret.
+  if (merchantId !== null && service.secrets !== noSecrets) await seedWebhooks(service, merchantId)
   return hasDemo
 }
 
-/** An endpoint that shows webhooks without another receiver. Its port is the default one until the service starts. */
-const sandboxReceiverEndpoint = {
-  url: `http://127.0.0.1:4000${receiverPath}`,
-  description: 'The sandbox itself: its deliveries show what it received',
+async function seedWebhooks(service: Service, merchantId: string): Promise<void> {
+  await service.db.write(async (tx) => {
+    const clock = createSeedClock(service.now())
+    const context = createContext(pastService(service, tx, clock), merchantId)
+    await runSteps(clock, await webhookSteps(context, service.now()))
+  })
 }
 
 /** Updates the URLs of the demo's webhook endpoints, because PORT may have changed. */
@@ -81,72 +76,37 @@ export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
   return (await apiKeyById(db, { id: demoKey.id })) !== null
 }
 
+/** A service of the past. */
+function pastService(service: Service, tx: Tx, { read }: SeedClock): Service {
+  return createService({ ...service, db: databaseWithin(service.db, tx), clock: read })
+}
+
 /** Runs the operations' own transactions within `tx`, so that the demo is created once and atomically. */
 function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
-type SeedClock = { readonly read: () => number; readonly advance: (hours: number) => void }
+type SeedClock = { readonly read: () => number; readonly set: (time: number) => void }
 
-/** A clock that starts thirty days ago and stands still during each operation, whose rows then have one time. */
+/** A clock that stands still during each operation, whose rows then have one time. */
 function createSeedClock(now: number): SeedClock {
-  let at = now - 30 * 24 * hourMs
+  let at = now - historyDays * dayMs
   return {
     read: () => at,
-    advance: (hours) => {
-      at = Math.min(now, at + hours * hourMs)
+    set: (time) => {
+      at = Math.min(now, time)
     },
   }
 }
 
-const hourMs = 3_600_000
-
-/** Spreads the history over the thirty days. */
-const hoursBetweenOperations = 16
-
-/** How long the bank of the demo takes. */
-const hoursToSettle = 0.4
+async function runSteps({ set }: SeedClock, steps: readonly SeedStep[]): Promise<void> {
+  for (const { at, run } of steps.toSorted((one, other) => one.at - other.at)) {
+    set(at)
+    await run()
+  }
+}
 
 async function seedPrices(service: Service): Promise<void> {
   for (const rate of rates) await setRate(service, rate)
   for (const fee of fees) await setFee(service, fee)
-}
-
-async function seedHistory(context: Context, { advance }: SeedClock): Promise<void> {
-  const customerIds = new Map<string, string>()
-  const customerIdOf = (name: string | null) => (name === null ? null : customerIds.get(name))
-
-  for (const { name, isClosed: _, ...customer } of customers) {
-    advance(hoursBetweenOperations)
-    customerIds.set(name, (await createCustomer(context, customer)).result.id)
-  }
-  for (const { owner, ...method } of bankMethods) {
-    advance(hoursBetweenOperations)
-    await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: customerIdOf(owner) })
-  }
-  for (const { owner, ...method } of walletMethods) {
-    advance(hoursBetweenOperations)
-    await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: customerIdOf(owner) })
-  }
-  for (const { owner, deposit, ...wallet } of wallets) {
-    advance(hoursBetweenOperations)
-    const { result } = await createWallet(context, { ...wallet, customerId: customerIdOf(owner) })
-    const walletId = result.id
-    if (!deposit) continue
-    advance(hoursBetweenOperations)
-    await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
-  }
-  for (const { owner, path, ...payout } of payouts) {
-    advance(hoursBetweenOperations)
-    const { result } = await createPayout(context, { ...payout, customerId: customerIdOf(owner) })
-    for (const { status, cause } of path) {
-      advance(hoursToSettle)
-      await settlePayout(context, { payoutId: result.id, status, cause })
-    }
-  }
-  // Customers are closed last, because nothing can be created for a closed customer.
-  for (const { name, isClosed } of customers) {
-    advance(isClosed ? hoursBetweenOperations : 0)
-    if (isClosed) await closeCustomer(context, { customerId: customerIdOf(name) ?? '' })
-  }
 }

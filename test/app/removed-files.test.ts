@@ -2,14 +2,12 @@ import { copyFileSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
+import { demoPayoutCount } from '../../src/demo/demo-history.ts'
 import { payoutBody } from '../support/app.ts'
 import type { TestInstallation } from '../support/process.ts'
 import { cli, createDemoInstallation, jsonOf, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
-
-/** The demo has six payouts. */
-const demoPayouts = 6
 
 async function startAt(place: TestInstallation) {
   const service = await startService(place)
@@ -72,8 +70,8 @@ describe('a running service', () => {
     expect((await fetch(`${service.address}/api/customers`, { headers })).status).toBe(503)
     // The outcome of a group in progress is unknown.
     const payouts = await payoutsAfterCrash(place, service)
-    expect(payouts).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
-    expect(payouts).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
+    expect(payouts).toBeGreaterThanOrEqual(demoPayoutCount + paid.acknowledged)
+    expect(payouts).toBeLessThanOrEqual(demoPayoutCount + paid.acknowledged + 8)
   })
 
   test('whose WAL is removed rejects requests in each of its processes', async () => {
@@ -91,7 +89,10 @@ describe('a running service', () => {
     ])
     child.kill('SIGTERM')
     await ended
-    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 10 })
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({
+      balanced: true,
+      payouts: demoPayoutCount + 10,
+    })
   })
 
   test('whose WAL is removed while idle saves earlier writes, and commands fail instead of writing to another WAL', async () => {
@@ -109,7 +110,7 @@ describe('a running service', () => {
     // Later pages of the file may still be in flight; all of them are stored before the next response.
     expect(await service.ready()).toEqual([503, expect.stringContaining('All acknowledged writes are saved')])
 
-    expect(await payoutsAfterCrash(place, service)).toBe(demoPayouts + 10)
+    expect(await payoutsAfterCrash(place, service)).toBe(demoPayoutCount + 10)
   })
 
   test('whose shared-memory index is removed keeps a deposit made by a command, even after a clean shutdown', async () => {
@@ -130,7 +131,7 @@ describe('a running service', () => {
     await ended
     const again = await cli(place, 'deposit', walletId, '5', '--reference', 'once', '--json')
     expect(again.json()).toEqual(deposit.json())
-    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 1 })
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount + 1 })
   })
 
   test.each([
@@ -157,7 +158,7 @@ describe('a running service', () => {
     if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
     expect((await service.pay()).status).toBe(503)
     if (fate === 'removed') {
-      expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+      expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayoutCount + paid.acknowledged)
     }
   })
 })

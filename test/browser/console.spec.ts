@@ -105,6 +105,8 @@ test('an operator fails a payout, creates a key, is refused a rate, replays a we
 }) => {
   const base = addressOf(console)
   await console.goto(`${base}/payouts/${story.payoutId}`)
+  await askFor(console, 'It was not paid')
+  await expectInOrder(console, 'confirmation')
   await act(console, 'It was not paid', { Reason: '' })
   await expectText(console, 'Reason must not be empty')
   await expectInOrder(console, 'refused')
@@ -143,6 +145,20 @@ test('the keyboard alone skips to the content of the console and opens a form', 
   await expect(console.locator('details[open] input[name=reason]').first()).toBeVisible()
 })
 
+test('the key / focuses the search, except in a field, and ids can be copied', async ({ console, context, story }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await console.goto(`${addressOf(console)}/payouts/${story.payoutId}`)
+  const search = console.getByRole('searchbox')
+  await console.keyboard.press('/')
+  await expect(search).toBeFocused()
+  await console.keyboard.type('a/b')
+  await expect(search).toHaveValue('a/b')
+
+  await console.getByRole('button', { name: 'Copy the id' }).click()
+  await expect(console.getByRole('button', { name: 'Copy the id' })).toHaveText('Copied')
+  expect(await console.evaluate(() => navigator.clipboard.readText())).toBe(story.payoutId)
+})
+
 test('another browser can use neither the link of a console nor its addresses', async ({ link, console, browser }) => {
   const base = addressOf(console)
   const other = await browser.newContext()
@@ -170,6 +186,9 @@ test.describe('without scripts', () => {
     await console.getByRole('button', { name: 'Show' }).click()
     await console.locator('tbody a').first().click()
     await expectText(console, 'Timeline')
+    await askFor(console, 'Settle by hand')
+    await act(console, 'Settle by hand', { Outcome: 'COMPLETED', Reason: 'the bank rang' })
+    await expectText(console, 'Done: payout settle.')
     await console.getByRole('button', { name: 'End the session' }).click()
     await expectText(console, 'The session is over')
   })
@@ -194,10 +213,22 @@ async function expectInOrder(page: Page, name: string, url?: string): Promise<vo
   await expect.soft(page.locator('main script, main img'), `HTML from others in ${name}`).toHaveCount(0)
 }
 
-/** Fills in the form behind a summary and sends it. */
+/** Opens the page that confirms an action, from its button. */
+async function askFor(page: Page, title: string): Promise<void> {
+  await page
+    .getByRole('button', { name: `${title} …`, exact: true })
+    .first()
+    .click()
+  await expectText(page, 'Back, and change nothing')
+}
+
+/** Fills in the form behind a summary, or on the page that confirms an action, and sends it. */
 async function act(page: Page, title: string, fields: Readonly<Record<string, string>>): Promise<void> {
-  const form = page.locator('details', { has: page.locator('summary', { hasText: new RegExp(`^${title}$`) }) }).first()
-  if ((await form.getAttribute('open')) === null) await form.locator('summary').click()
+  const confirmation = page.locator('.confirmation')
+  const isConfirmation = (await confirmation.count()) > 0
+  const summary = page.locator('summary', { hasText: new RegExp(`^${title}$`) })
+  const form = isConfirmation ? confirmation : page.locator('details', { has: summary }).first()
+  if (!isConfirmation && (await form.getAttribute('open')) === null) await form.locator('summary').click()
   for (const [label, text] of Object.entries(fields)) {
     const field = form.getByLabel(label, { exact: true })
     const isSelect = (await field.evaluate(({ tagName }) => tagName)) === 'SELECT'

@@ -99,7 +99,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       { action: 'deposit reverse', subject: 'mistyped', reason: 'somebody rang', details: {} },
     ])
     const { text } = await console.get(path)
-    expect(text.match(/name="_target" value="[^"]*"/g)).toEqual([`name="_target" value="opening ${walletId}"`])
+    expect(text.match(/name="target" value="[^"]*"/g)).toEqual([`name="target" value="opening ${walletId}"`])
     await app.expectBooksToBalance()
   })
 
@@ -129,6 +129,36 @@ describe.each(everyEngine)('on %s', (engine) => {
       { action: 'key revoke', subject: keyId, reason: 'somebody rang', details: {} },
       { action: 'key rotate', subject: app.merchant.id, reason: 'somebody rang', details: {} },
     ])
+  })
+
+  test('an action that moves money or is final is confirmed on a page with its values, which changes nothing', async () => {
+    const { app, console, walletId, context } = await start(engine)
+    const { id: payoutId } = await createRailPayout(context)
+    await depositToWallet(context, { walletId, amount: '25', reference: 'mistyped' })
+    const before = await readStoredRows(app)
+    const [keyId = ''] = (await listKeys(app.service, app.merchant.id)).map(({ id }) => id)
+    for (const [path, confirm, target, ...values] of [
+      [`/payouts/${payoutId}`, 'payout cancel', '', '10.00 USDC', 'PROCESSING', 'Cancels immediately'],
+      [`/payouts/${payoutId}`, 'payout settle', '', '10.00 USDC', 'Outcome', 'Record what the bank did'],
+      [`/wallets/${walletId}`, 'deposit reverse', 'mistyped', 'mistyped', '25.00 USDC', 'Debits all of it, once'],
+      [`/merchants/${app.merchant.id}`, 'key revoke', keyId, keyId, 'It cannot be undone'],
+    ] as const) {
+      const page = await console.get(path)
+      expect(page.text).toContain(`name="confirm" value="${confirm}"`)
+      expect(page.text).not.toContain(`name="_action" value="${confirm}"`)
+      const { status, text } = await console.get(`${path}?${new URLSearchParams({ confirm, target })}`)
+      expect(status).toBe(200)
+      for (const value of [...values, 'name="reason"', 'Back, and change nothing']) expect(text).toContain(value)
+    }
+    expect(await readStoredRows(app)).toEqual(before)
+
+    const path = `/payouts/${payoutId}`
+    const refused = await console.act(path, 'payout cancel', { reason: '' })
+    expect([refused.status, refused.text.includes('<strong>Not done.</strong> Reason must')]).toEqual([400, true])
+    expect(refused.text).toContain('10.00 USDC')
+    expect((await console.get(`${path}?confirm=rail+pause`)).text).toContain('Timeline')
+    expect((await console.get(`/payouts/${app.merchant.id}?confirm=payout+cancel`)).status).toBe(404)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('rail pause and rail resume change the state of a rail', async () => {

@@ -5,7 +5,7 @@ import { createContext } from '../../src/operations/context.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
 import { everyEngine, sampleCustomer, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
-import { openConsole } from './support/open-console.ts'
+import { foreignScript, openConsole } from './support/open-console.ts'
 
 describe.each(everyEngine)('the search box of the console on %s', (engine) => {
   test('leads to the page of the only exact match, and lists several matches with their merchants', async () => {
@@ -30,8 +30,9 @@ describe.each(everyEngine)('the search box of the console on %s', (engine) => {
     expect(several.text.match(/>Customer</g)).toHaveLength(2)
     expect(several.text).toContain('Other merchant')
     expect(several.text).toContain('value="ADA"')
-    expect(several.text).not.toMatch(/<b>Obi|<script/)
-    expect((await searchFor('"><script>alert(1)</script>')).text).not.toMatch(/<script/)
+    expect(several.text).not.toMatch(foreignScript)
+    expect(several.text).not.toContain('<b>Obi')
+    expect((await searchFor('"><script>alert(1)</script>')).text).not.toMatch(foreignScript)
     expect((await searchFor('nobody')).text).toContain('Nothing matches.')
     expect((await searchFor(' ')).status).toBe(400)
   })

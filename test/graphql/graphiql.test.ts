@@ -126,9 +126,12 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     const first = await runAll(app, tabs)
     expect(first).toMatchObject({
       _1_Me: { merchant: { name: 'Demo merchant' } },
-      _2_Browse: { customers: { totalCount: 5 } },
+      _2_Browse: { customers: { totalCount: 9 } },
       _3_Quote: {
-        payoutQuote: { balanceAfter: '21735.62500000', warnings: [{ field: 'accountNumber', code: 'NUBAN' }] },
+        payoutQuote: {
+          balanceAfter: expect.stringMatching(/^\d+\.\d{8}$/),
+          warnings: [{ field: 'accountNumber', code: 'NUBAN' }],
+        },
         payoutMethodRequirements: { country: 'Nigeria' },
       },
       _4_Open: {
@@ -146,10 +149,10 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
       },
       _10_Events: {
         events: {
-          nodes: [
-            { type: 'PAYOUT_FAILED', version: 2 },
-            { type: 'PAYOUT_RETURNED', version: 3 },
-          ],
+          nodes: expect.arrayContaining([
+            expect.objectContaining({ type: 'PAYOUT_FAILED', version: 2 }),
+            expect.objectContaining({ type: 'PAYOUT_RETURNED', version: 3 }),
+          ]),
         },
         webhookEndpoints: { nodes: [{ url: 'http://127.0.0.1:4000/sandbox/webhooks', status: 'ENABLED' }] },
       },
@@ -168,7 +171,7 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     expect(lasting(second)).toEqual(lasting(first))
     // These tabs show the current state, after the payout left the wallet and the bank paid it.
     expect(_5_Fund).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })
-    expect(_2_Browse).toMatchObject({ customers: { totalCount: 5 } })
+    expect(_2_Browse).toMatchObject({ customers: { totalCount: 9 } })
     expect(payoutIn(_6_Pay)).toMatchObject({ id, balance: '1348.24875000' })
     expect(payoutIn(_7_Watch)).toMatchObject({ id, status: 'COMPLETED' })
     const { findings } = await auditBooks(app.service)

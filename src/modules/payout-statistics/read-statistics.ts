@@ -2,39 +2,53 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
-import { coverageOfMerchants, statisticsSince } from './repository.ts'
+import { coverageOfMerchants, statisticsByCorridor, statisticsByDay } from './repository.ts'
 
-/** The statistics of merchants together; amounts in 10⁻⁸ units. */
-export type StatisticsSum = Pick<
-  StatisticsChange,
-  'day' | 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket' | 'payoutCount'
-> & { readonly amount: bigint; readonly fee: bigint }
+type Sums = { readonly payoutCount: number; readonly amount: bigint; readonly fee: bigint }
+
+/** The statistics of all merchants together for a day; amounts in 10⁻⁸ units. */
+export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
+
+/** The statistics of all merchants together for a range of days. */
+export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & Sums
+
+/** Days in UTC, such as `2026-03-01`; both belong to the range. */
+type DayRange = { readonly from: string; readonly through: string }
 
 /**
- * Sums the statistics of all merchants, or of one, from a day on, for an operator. Reads some rows for each merchant and day with payouts,
- * however many payouts there are.
- *
- * @param from in UTC, such as `2026-03-01`
+ * Sums the statistics of all merchants by day, for an operator. Reads some rows for each merchant and day with payouts, however
+ * many payouts there are, and returns no more for many than for few.
  */
-export async function readStatistics(
+export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
+  const sums: DailySum[] = []
+  for await (const merchantIds of iterateMerchantIds(db))
+    for (const row of await statisticsByDay(db, { merchantIds, ...range })) sums.push(withAmounts(row))
+  return sums
+}
+
+/** Sums the statistics of all merchants, or of one, over a range of days, in the same way. */
+export async function readCorridorStatistics(
   { db }: Service,
-  from: string,
+  range: DayRange,
   merchantId?: string,
-): Promise<readonly StatisticsSum[]> {
-  const sums: StatisticsSum[] = []
+): Promise<readonly CorridorSum[]> {
+  const sums: CorridorSum[] = []
   for await (const merchantIds of merchantId === undefined ? iterateMerchantIds(db) : [[merchantId]]) {
-    for (const row of await statisticsSince(db, { merchantIds, from })) {
-      const { amountUnits, amountRest, feeUnits, feeRest, payoutCount, durationBucket, ...key } = row
-      sums.push({
-        ...key,
-        durationBucket: Number(durationBucket),
-        payoutCount: Number(payoutCount),
-        amount: BigInt(amountUnits) * oneUnit + BigInt(amountRest),
-        fee: BigInt(feeUnits) * oneUnit + BigInt(feeRest),
-      })
-    }
+    for (const { durationBucket, ...row } of await statisticsByCorridor(db, { merchantIds, ...range }))
+      sums.push({ ...withAmounts(row), durationBucket: Number(durationBucket) })
   }
   return sums
+}
+
+type SummedRow = Readonly<Record<'payoutCount' | 'amountUnits' | 'amountRest' | 'feeUnits' | 'feeRest', bigint>>
+
+function withAmounts<Row extends SummedRow>({ amountUnits, amountRest, feeUnits, feeRest, payoutCount, ...key }: Row) {
+  return {
+    ...key,
+    payoutCount: Number(payoutCount),
+    amount: BigInt(amountUnits) * oneUnit + BigInt(amountRest),
+    fee: BigInt(feeUnits) * oneUnit + BigInt(feeRest),
+  }
 }
 
 /** Returns the number of events of all merchants that the statistics lack. */

@@ -118,21 +118,35 @@ export const statusChangesBetween = query((p: Params<EventRange>) =>
     .orderBy('events.sequence'),
 )
 
-/** The statistics of some merchants together from a day on. */
-export const statisticsSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
+type DayRange = { merchantIds: readonly string[]; from: string; through: string }
+
+const sums = [
+  sql<bigint>`sum(payout_count)`.as('payoutCount'),
+  sql<bigint>`sum(amount_units)`.as('amountUnits'),
+  sql<bigint>`sum(amount_rest)`.as('amountRest'),
+  sql<bigint>`sum(fee_units)`.as('feeUnits'),
+  sql<bigint>`sum(fee_rest)`.as('feeRest'),
+] as const
+
+function statisticsWithin(p: Params<DayRange>) {
+  return selectFrom('payoutStatistics')
+    .select(sums)
+    .where('merchantId', 'in', listParam(p.merchantIds))
+    .where('day', '>=', p.from)
+    .where('day', '<=', p.through)
+}
+
+/** The statistics of some merchants together for each day of a range. */
+export const statisticsByDay = query((p: Params<DayRange>) =>
+  acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
+)
+
+/** The statistics of some merchants together for a whole range of days. */
+export const statisticsByCorridor = query((p: Params<DayRange>) =>
   acrossMerchants(
-    selectFrom('payoutStatistics')
-      .select(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'])
-      .select([
-        sql<bigint>`sum(payout_count)`.as('payoutCount'),
-        sql<bigint>`sum(amount_units)`.as('amountUnits'),
-        sql<bigint>`sum(amount_rest)`.as('amountRest'),
-        sql<bigint>`sum(fee_units)`.as('feeUnits'),
-        sql<bigint>`sum(fee_rest)`.as('feeRest'),
-      ])
-      .where('merchantId', 'in', listParam(p.merchantIds))
-      .where('day', '>=', p.from)
-      .groupBy(['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket']),
+    statisticsWithin(p)
+      .select(['assetCode', 'recipientCurrency', 'status', 'durationBucket'])
+      .groupBy(['assetCode', 'recipientCurrency', 'status', 'durationBucket']),
   ),
 )
 

@@ -268,3 +268,24 @@ export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; 
       .limit(p.limit),
   ),
 )
+
+/**
+ * Counts the newest orders of all merchants, from an id on, by rail and state. Reads the primary key backwards, because
+ * ids begin with the time.
+ */
+export const recentRailOrderCounts = query((p: Params<{ from: string; limit: number }>) =>
+  acrossMerchants(
+    selectFrom((eb) =>
+      eb
+        .selectFrom('payoutTransfers')
+        .select(['rail', 'state'])
+        .where('orderId', '>=', p.from)
+        .orderBy('orderId', 'desc')
+        .limit(p.limit)
+        .as('recent'),
+    )
+      .select(['rail', 'state', sql<number>`count(*)`.as('rowCount')])
+      .groupBy(['rail', 'state'])
+      .orderBy('rail'),
+  ),
+)

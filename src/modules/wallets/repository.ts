@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params, RowsQuery } from '../../database/query.ts'
 import {
@@ -126,3 +127,21 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 )
 
 export const insertDepositReversal = insertRow('depositReversals')
+
+/** Sums the maintained balances of at most `limit` wallets of all merchants by asset, in whole units and their rest. */
+export const heldBalances = query((p: Params<{ limit: number }>) =>
+  acrossMerchants(
+    selectFrom((eb) =>
+      eb
+        .selectFrom('accounts')
+        .select(['assetCode', 'balance'])
+        .where('balance', 'is not', null)
+        .limit(p.limit)
+        .as('held'),
+    )
+      .select(['assetCode', sql<number>`count(*)`.as('rowCount')])
+      .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
+      .groupBy('assetCode')
+      .orderBy('assetCode'),
+  ),
+)

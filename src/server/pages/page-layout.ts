@@ -1,11 +1,16 @@
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 
-/** Renders a page that loads only the favicon. `hasScript` adds `pageScript`. */
-export function renderHtmlDocument(
-  { title, style, hasScript = true }: { title: string; style: string; hasScript?: boolean },
-  body: Html,
-): string {
+type DocumentHead = {
+  readonly title: string
+  readonly style: string
+  /** Whether the page has `pageScript`. */
+  readonly hasScript?: boolean
+  readonly scriptUrl?: string
+}
+
+/** Renders a page that loads only the favicon, and the script at `scriptUrl`. */
+export function renderHtmlDocument({ title, style, hasScript = true, scriptUrl }: DocumentHead, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -14,7 +19,7 @@ export function renderHtmlDocument(
 <title>${title}</title>
 <link rel="icon" href="/favicon.svg">
 <style>${{ html: style }}</style>
-</head>
+${scriptUrl === undefined ? '' : html`<script src="${scriptUrl}" defer></script>\n`}</head>
 <body>
 ${body}
 ${

@@ -15,8 +15,9 @@ export function staticPagePolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style))
 }
 
-export function formPolicy(style: string): string {
-  return contentSecurityPolicy(styleDirectives(style), "'self'")
+/** @param hasScriptFile allows script files of this host, and still no script within the page */
+export function formPolicy(style: string, { hasScriptFile = false } = {}): string {
+  return contentSecurityPolicy([...(hasScriptFile ? ["script-src 'self'"] : []), ...styleDirectives(style)], "'self'")
 }
 
 function styleDirectives(style: string): string[] {

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../../src/demo/demo.ts'
+import { demoPayoutCount } from '../../../src/demo/demo-history.ts'
 import { everyEngine, newDatabase, payoutBody } from '../../support/app.ts'
 import type { TestInstallation } from '../../support/process.ts'
 import { cli, createDemoInstallation, createEmptyInstallation, jsonOf, startService } from '../../support/process.ts'
@@ -68,9 +69,6 @@ async function payoutsIn(place: TestInstallation): Promise<number> {
   return payouts
 }
 
-/** The demo has six payouts. */
-const demoPayouts = 6
-
 describe('a service with several processes on one SQLite file', () => {
   test('replaces killed processes without losing a payout, and drains when all processes get a signal', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
@@ -107,7 +105,7 @@ describe('a service with several processes on one SQLite file', () => {
     }
     const { code, stdout } = await ended
     expect(code).toBe(0)
-    expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
+    expect(await payoutsIn(place)).toBe(demoPayoutCount + paid.size)
     // The log entry names the process that died and the one that logs.
     const deaths = stdout.split('\n').filter((line) => line.includes('worker process died'))
     // A process that has just started dies of the signal that drains the others.
@@ -146,7 +144,7 @@ describe('a service with several processes on one SQLite file', () => {
     child.kill('SIGKILL')
     await expect.poll(() => children.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
     expect(readdirSync(place.folder).filter((name) => name.startsWith('payout-gateway-'))).toEqual([])
-    const stored = (await payoutsIn(place)) - demoPayouts
+    const stored = (await payoutsIn(place)) - demoPayoutCount
     expect(stored).toBeGreaterThanOrEqual(acknowledged)
     expect(stored).toBeLessThanOrEqual(statuses.length)
   })
@@ -196,7 +194,7 @@ describe.each(everyEngine)('several processes of a service on %s', (engine) => {
     expect(new Set(payouts).size).toBe(1)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
-    expect(await payoutsIn(place)).toBe(demoPayouts + 1)
+    expect(await payoutsIn(place)).toBe(demoPayoutCount + 1)
     await remove()
   })
 })

@@ -6,6 +6,7 @@ import { connectToWriter } from '../../../src/app/workers/remote-writer.ts'
 import { unavailableDatabase } from '../../../src/database/database.ts'
 import { writeTimeoutMs } from '../../../src/database/group-commit.ts'
 import { demoApiKey } from '../../../src/demo/demo.ts'
+import { demoPayoutCount } from '../../../src/demo/demo-history.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { defineInternalOperation } from '../../../src/operations/define-operation.ts'
 import { payoutBody } from '../../support/app.ts'
@@ -60,11 +61,10 @@ function pidOf(parent: number, role: string): number {
   return processesOf(parent).find((each) => each.role === role)?.pid as number
 }
 
-/** The demo has six payouts. */
 async function newPayoutsIn(place: TestInstallation): Promise<number> {
   const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
   expect(balanced).toBe(true)
-  return payouts - 6
+  return payouts - demoPayoutCount
 }
 
 describe('a suspended writer process', () => {

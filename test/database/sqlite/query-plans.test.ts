@@ -54,9 +54,11 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'rails:railOrdersOfRail': 'compares all transfers of a rail with a statement',
   'rails:newestRailOrders': 'reads some hundred orders, for an operator',
   'rails:openRailOrderCounts': 'counts what is on its way, for an operator',
+  'rails:recentRailOrderCounts': 'counts the newest orders, a thousand at most, for an operator',
   'rails:shiftDeliveryDueTimes': 'moves a clock of the sandbox',
   'rails:shiftRailOrderDueTimes': 'moves a clock of the sandbox',
   'webhooks/endpoints:unhealthyEndpoints': 'lists the endpoints that fail',
+  'webhooks/endpoints:recentDeliveryCounts': 'counts the newest deliveries to a few endpoints, for an operator',
   'webhooks/endpoints:allSigningKeys': 'tells public keys, every ten seconds at most',
   'webhooks/endpoints:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
@@ -67,6 +69,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'exports:feeSums': 'adds up a thousand numbers at most',
   'trusted-documents:allTrustedDocuments': 'lists the documents, for an operator',
   'trusted-documents:latestRevision': 'reads one number at the end of an index, for an operator',
+  'wallets:heldBalances': 'adds up a thousand balances at most, for an operator',
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
 

@@ -42,6 +42,8 @@ export type ActionDeclaration = {
   readonly subject: readonly string[]
   /** Whether the action moves money. If so, the command requires a reason in live. The form always requires one. */
   readonly movesMoney?: true
+  /** Whether no other action undoes it. The console asks for a confirmation, as it does before money moves. */
+  readonly isIrreversible?: true
   /** Whether the command requires a reason in the sandbox too. */
   readonly requiresReason?: true
   readonly reasonHint?: string

@@ -55,6 +55,7 @@ export const rotateKeyAction: ActionDeclaration = {
     'Replace the API keys of a merchant. Creates a key, keeps the latest, and revokes older ones. Keys with scopes stay.',
   fields: [merchantIdField],
   subject: ['merchantId'],
+  isIrreversible: true,
   secret: apiKeySecret,
   run: (service, { merchantId = '' }) => rotateKey(service, merchantId),
 }
@@ -66,5 +67,6 @@ export const revokeKeyAction: ActionDeclaration = {
   fields: [{ name: 'keyId', typed: '<key id>' }],
   rowFields: ['keyId'],
   subject: ['keyId'],
+  isIrreversible: true,
   run: (service, { keyId = '' }) => revokeKey(service, keyId),
 }

@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import type { Params } from '../../../database/query.ts'
@@ -195,3 +196,37 @@ export const attemptsOfDeliveries = query(
       .orderBy('attempts.sequence')
       .orderBy('attempts.attempt'),
 )
+
+type RecentDeliveriesQuery = { endpoints: number; deliveries: number }
+
+/** Returns the newest deliveries to each of the newest enabled endpoints of all merchants, counted in three ways. */
+export const recentDeliveryCounts = query((p: Params<RecentDeliveriesQuery>) => {
+  const newestDeliveries = (condition: RawBuilder<boolean>) =>
+    selectFrom((eb) =>
+      eb
+        .selectFrom('webhookDeliveries')
+        .select(['status', 'attempts'])
+        .where('webhookDeliveries.merchantId', '=', sql<string>`endpoints.merchant_id`)
+        .where('webhookDeliveries.endpointId', '=', sql<string>`endpoints.id`)
+        .orderBy('sequence', 'desc')
+        .limit(p.deliveries)
+        .as('newest'),
+    )
+      .select(sql<number>`count(*)`.as('rowCount'))
+      .where(condition)
+  return acrossMerchants(
+    selectFrom((eb) =>
+      eb
+        .selectFrom('webhookEndpoints')
+        .select(['merchantId', 'id'])
+        .where('status', '=', sql.lit('enabled'))
+        .orderBy('id', 'desc')
+        .limit(p.endpoints)
+        .as('endpoints'),
+    ).select([
+      newestDeliveries(sql`true`).as('total'),
+      newestDeliveries(sql`status = 'delivered'`).as('delivered'),
+      newestDeliveries(sql`status = 'delivered' and attempts > 1`).as('retried'),
+    ]),
+  )
+})

@@ -1,0 +1,44 @@
+import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import { formNameOf, isConfirmed } from './action-form.ts'
+import { descriptionList } from './components.ts'
+import type { ConsolePage, PageContent, PageRequest } from './console-page.ts'
+
+/** Opens the page that confirms an action. It changes nothing, so it is a link in the form of a button. */
+export function confirmationButton(action: ActionDeclaration, address: string, target: string): Html {
+  return html`<form method="get" action="${address}" class="ask"><input type="hidden" name="confirm" value="${formNameOf(action)}"><input type="hidden" name="target" value="${target}"><button>${action.title} …</button></form>
+`
+}
+
+/** Returns the action that a request asks to confirm, if its page has that action. */
+export function confirmedAction({ actions = [] }: ConsolePage, name: string): ActionDeclaration | null {
+  return actions.find((each) => isConfirmed(each) && formNameOf(each) === name) ?? null
+}
+
+/** Creates the page that repeats what an action is about to do, and to what, above its form. */
+export function createConfirmationPage(page: ConsolePage, action: ActionDeclaration, target: string): ConsolePage {
+  return { path: page.path, render: (request) => renderConfirmation(page, request, { action, target }) }
+}
+
+async function renderConfirmation(
+  page: ConsolePage,
+  request: PageRequest,
+  { action, target }: { action: ActionDeclaration; target: string },
+): Promise<PageContent> {
+  const values = target.split(' ')
+  const ofRow = (action.rowFields ?? []).map((name, place) => [fieldLabel(name), html`${values[place] ?? ''}`] as const)
+  const facts = (await page.confirmationFacts?.(request, target)) ?? ofRow
+  return {
+    title: action.title,
+    body: html`${facts.length === 0 ? '' : descriptionList(facts)}<section class="action confirmation">${request.confirmationForm(action, target)}</section>
+<p><a href="${request.urlFor(request.path)}">Back, and change nothing</a></p>
+`,
+  }
+}
+
+/** The name of a field as a label: `keyId` is “Key id”. */
+function fieldLabel(name: string): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,38 @@
+import { countRecentOrders, maxRecentOrders } from '../modules/rails/orders/recent-orders.ts'
+import { sumHeldBalances } from '../modules/wallets/held-balances.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import { emptyValue, numberColumn, table } from './components.ts'
+import type { PageRequest } from './console-page.ts'
+import { moneyText } from './payout-figures.ts'
+import { groupThousands } from './phrases.ts'
+
+/** The money in all wallets, by asset. */
+export async function heldSection({ service, urlFor }: PageRequest): Promise<Html> {
+  const held = await sumHeldBalances(service)
+  if (held === null || held.size === 0) return html``
+  return html`<h2>Held in wallets <small class="faint">now, of all merchants</small></h2>
+<ul class="cards">
+${[...held].map(([asset, amount]) => html`<li><a href="${urlFor('/wallets', { currency: asset })}">${asset}</a><strong>${moneyText(amount)}</strong></li>\n`)}</ul>
+`
+}
+
+const dayMs = 86_400_000
+
+/** The outcomes of the rail orders of the last day. */
+export async function recentOrdersTable({ service, urlFor }: PageRequest): Promise<Html> {
+  const recent = await countRecentOrders(service, { forMs: dayMs })
+  const total = recent.reduce((sum, each) => sum + each.total, 0)
+  const rows = recent.map(({ rail, total, count }) => {
+    const [paid, rejected] = [count('COMPLETED', 'RETURNED'), count('REJECTED')]
+    const success = paid + rejected === 0 ? emptyValue : html`${((100 * paid) / (paid + rejected)).toFixed(1)} %`
+    const counts = [paid, rejected, count('RETURNED'), count('CANCELLED'), count('ATTENTION')]
+    const open = count('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED')
+    const cells = [total, ...counts, open].map((each) => (each === 0 ? emptyValue : html`${groupThousands(each)}`))
+    return [html`<a href="${urlFor('/rails', { rail })}"><strong>${rail}</strong></a>`, ...cells, success]
+  })
+  const names = ['Orders', 'Paid', 'Rejected', 'Returned', 'Cancelled', 'Attention', 'Open', 'Success']
+  const caption = 'Orders of the last 24 hours by rail'
+  return html`<h3>${caption}${total === maxRecentOrders ? html` <small class="faint">the newest ${groupThousands(total)}</small>` : ''}</h3>
+<div class="compact">${table(caption, ['Rail', ...names.map(numberColumn)], rows, 'No order was created in the last 24 hours.')}</div>`
+}

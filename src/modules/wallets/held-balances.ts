@@ -1,0 +1,14 @@
+import type { Amount } from '../../core/money/amount.ts'
+import { oneUnit } from '../../core/money/amount.ts'
+import type { Service } from '../../operations/context.ts'
+import { heldBalances } from './repository.ts'
+
+/** Bounds the cost, because there is no maintained total. */
+const maxWallets = 1_000
+
+/** Sums the balances of all wallets of all merchants by asset; returns `null` if there are too many wallets. */
+export async function sumHeldBalances({ db }: Service): Promise<ReadonlyMap<string, Amount> | null> {
+  const rows = await heldBalances(db, { limit: maxWallets })
+  if (rows.reduce((count, { rowCount }) => count + Number(rowCount), 0) === maxWallets) return null
+  return new Map(rows.map(({ assetCode, units, rest }) => [assetCode, BigInt(units) * oneUnit + BigInt(rest)]))
+}

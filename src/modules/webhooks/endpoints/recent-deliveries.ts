@@ -1,0 +1,19 @@
+import type { Service } from '../../../operations/context.ts'
+import { recentDeliveryCounts } from './repository.ts'
+
+type RecentDeliveries = {
+  readonly total: number
+  readonly delivered: number
+  /** How many of the delivered ones needed more than one attempt. */
+  readonly retried: number
+}
+
+/** Bounds the cost, however many endpoints and deliveries there are. */
+const recent = { endpoints: 10, deliveries: 50 }
+
+/** Counts the newest deliveries to the newest enabled endpoints of all merchants. */
+export async function countRecentDeliveries({ db }: Service): Promise<RecentDeliveries> {
+  const counts = await recentDeliveryCounts(db, recent)
+  const sum = (name: keyof RecentDeliveries) => counts.reduce((all, row) => all + Number(row[name] ?? 0), 0)
+  return { total: sum('total'), delivered: sum('delivered'), retried: sum('retried') }
+}
