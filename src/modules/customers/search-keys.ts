@@ -1,13 +1,19 @@
-import type { Tx } from '../../database/query.ts'
+import type { Reader, Tx } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { Customer } from './customer.ts'
-import { deleteSearchKey, insertCustomerRow, insertSearchKey } from './repository.ts'
+import {
+  customerIdsByKey,
+  customerIdsByName,
+  deleteSearchKey,
+  insertCustomerRow,
+  insertSearchKey,
+} from './repository.ts'
 
 /** A folded text by which a search finds a customer. */
 type SearchKey = Pick<RowOf<'customerSearchKeys'>, 'kind' | 'key'>
 
 /** Returns a text in the form in which search keys are stored and compared, without regard to case. */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
@@ -43,4 +49,45 @@ export async function updateSearchKeys(
   const isCurrent = isAmong(current)
   for (const key of old) if (!isCurrent(key)) await deleteSearchKey(tx, { merchantId, customerId, ...key })
   for (const key of current) if (!isOld(key)) await insertSearchKey(tx, { merchantId, customerId, ...key })
+}
+
+type KeySearch = { readonly merchantId: string; readonly term: string; readonly limit: number }
+
+/** Finds customers by their e-mail address or phone number; returns at most `limit` of each. */
+export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch): Promise<readonly string[]> {
+  // People write phone numbers in groups.
+  const phone = term.replace(/[\s().-]/g, '')
+  const rows = await Promise.all([
+    customerIdsByKey(db, { ...params, kind: 'email', key: foldText(term) }),
+    customerIdsByKey(db, { ...params, kind: 'phone', key: phone }),
+  ])
+  return rows.flat().map(({ id }) => id)
+}
+
+/** A customer has at most three names. */
+const maxNamesPerCustomer = 3
+
+/** Finds up to `limit` customers by the beginning of a name, in the order of the names. */
+export async function findCustomerIdsByName(
+  db: Reader,
+  { merchantId, term, limit }: KeySearch,
+): Promise<readonly string[]> {
+  const params = { merchantId, limit: limit * maxNamesPerCustomer }
+  const rows = await Promise.all(
+    nameForms(term).map((from) => customerIdsByName(db, { ...params, from, to: `${from}\u{10ffff}` })),
+  )
+  return [...new Set(rows.flat().map(({ id }) => id))].slice(0, limit)
+}
+
+/**
+ * Returns the forms in which a name may be stored. Names of customers from before search keys existed are folded in
+ * ASCII only, so a term with other letters is also tried as such names are usually written.
+ */
+function nameForms(term: string): readonly string[] {
+  const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())
+  return [...new Set([foldText(term), ...[term, capitalized, term.toUpperCase()].map(lowerAscii)])]
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
