@@ -10,23 +10,36 @@ import {
 } from './repository.ts'
 
 /** A folded text by which a search finds a customer. */
-type SearchKey = Pick<RowOf<'customerSearchKeys'>, 'kind' | 'key'>
+export type SearchKey = Pick<RowOf<'customerSearchKeys'>, 'kind' | 'key'>
 
 /** Returns a text in the form in which search keys are stored and compared, without regard to case. */
 function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
+type CustomerTexts = Pick<Customer, 'email' | 'phone' | 'firstName' | 'lastName' | 'businessName'>
+
 /** Returns each search key of a customer once. The full name serves a prefix of the first name too. */
-function searchKeysOf(customer: Customer): SearchKey[] {
+function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   const { email, phone, firstName, lastName, businessName } = customer
   const names = [[firstName, lastName].filter(Boolean).join(' '), lastName, businessName]
-  const distinctNames = new Set(names.flatMap((name) => (name ? [foldText(name)] : [])))
+  const distinctNames = new Set(names.flatMap((name) => (name ? [fold(name)] : [])))
   return [
-    { kind: 'email', key: foldText(email) },
+    { kind: 'email', key: fold(email) },
     { kind: 'phone', key: phone },
     ...[...distinctNames].map((key) => ({ kind: 'name' as const, key })),
   ]
+}
+
+/**
+ * Returns whether the stored search keys are those of the customer. Earlier names may be folded in ASCII only, so the
+ * stored keys are folded again.
+ */
+export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKey[]): boolean {
+  const nameOf = ({ kind, key }: SearchKey) => `${kind} ${foldText(key)}`
+  const expected = new Set(searchKeysOf(customer).map(nameOf))
+  const actual = new Set(stored.map(nameOf))
+  return expected.size === actual.size && [...expected].every((key) => actual.has(key))
 }
 
 /** Inserts a customer with its search keys. */
@@ -47,7 +60,10 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  for (const key of old) if (!isCurrent(key)) await deleteSearchKey(tx, { merchantId, customerId, ...key })
+  // Keys from before this code folded them may be stored in the earlier form.
+  const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
+  const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
+  for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })
   for (const key of current) if (!isOld(key)) await insertSearchKey(tx, { merchantId, customerId, ...key })
 }
 
