@@ -16,7 +16,10 @@ export const contractCommands: CommandTable = {
     words: ['base url'],
     required: { 'key-file': ['file', 'a file with an API key of the server'] },
     options: { pay: ['amount', 'also pay this amount of USDC to an example account, which may cost money'] },
-    flags: { write: 'also create a bank account and a crypto address, delete them, and open a wallet' },
+    flags: {
+      write:
+        'also create a bank account and a crypto address, change and delete them, register two customers, and open a wallet',
+    },
     columns: {
       check: { priority: 1, isWrapped: true },
       outcome: { priority: 2 },

@@ -12,6 +12,7 @@ import { verifyChain } from '../hash-chain/verify-chain.ts'
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
+import { findWrongSearchKeys } from './find-wrong-search-keys.ts'
 import { findWrongStatistics } from './find-wrong-statistics.ts'
 import {
   brokenSequences,
@@ -102,6 +103,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
     return wrong
   },
   'payout statistics are what the payouts say': findWrongStatistics,
+  'search keys are those of the customers': findWrongSearchKeys,
 }
 
 /** Limits memory. PostgreSQL scans the table for each batch. */

@@ -425,3 +425,22 @@ export const ledgerSizes = queryAllMerchants(() =>
     (select count(*) from payouts) as payouts)`.as('sizes'),
   ).selectAll(),
 )
+
+/** Returns customers in the order of their ids, with what their search keys derive from. */
+export const searchableCustomers = query((p: Params<{ merchantId: string; after: string; limit: number }>) =>
+  selectFrom('customers')
+    .select(['id', 'email', 'phone', 'firstName', 'lastName', 'businessName'])
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(p.limit),
+)
+
+/** Returns the search keys of customers by their ids, in any order; `after` is exclusive. */
+export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
+  selectFrom('customerSearchKeys')
+    .select(['customerId', 'kind', 'key'])
+    .where('merchantId', '=', p.merchantId)
+    .where('customerId', '>', p.after)
+    .where('customerId', '<=', p.through),
+)

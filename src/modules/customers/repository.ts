@@ -1,9 +1,12 @@
+import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import {
   deleteFrom,
   insertRow,
+  listParam,
   merchantIdQuery,
   pickParams,
+  query,
   queryOne,
   selectFrom,
   statementOne,
@@ -26,6 +29,39 @@ export const deleteSearchKey = statementOne((p: Params<RowOf<'customerSearchKeys
     .where('key', '=', p.key)
     .where('customerId', '=', p.customerId)
     .returning('customerId'),
+)
+
+type KeyLookup<Value extends object> = Params<{ merchantId: string; limit: number } & Value>
+
+export const customerIdsByKey = query((p: KeyLookup<{ kind: 'email' | 'phone'; key: string }>) =>
+  selectFrom('customerSearchKeys')
+    .select('customerId as id')
+    .where('merchantId', '=', p.merchantId)
+    .where('kind', '=', p.kind)
+    .where('key', '=', p.key)
+    .orderBy('customerId')
+    .limit(p.limit),
+)
+
+/** Finds the names from `from` (inclusive) to `to` (exclusive), which is the range of a prefix. */
+export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string }>) =>
+  selectFrom('customerSearchKeys')
+    .select('customerId as id')
+    .where('merchantId', '=', p.merchantId)
+    .where('kind', '=', sql.lit('name'))
+    .where('key', '>=', p.from)
+    .where('key', '<', p.to)
+    .orderBy('key')
+    .orderBy('customerId')
+    .limit(p.limit),
+)
+
+/** Returns what filters and orders customers in the list, in any order. */
+export const customerListingsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  selectFrom('customers')
+    .select(['id', 'sequence', 'customerType', 'status', 'createdAt'])
+    .where('merchantId', '=', p.merchantId)
+    .where('id', 'in', listParam(p.ids)),
 )
 
 export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>

@@ -21,6 +21,11 @@ export const customerEndpoints: RouteGroup = {
         description: 'Returns the customers of the merchant, newest first.',
         example: { limit: 2 },
         fields: {
+          search: {
+            examples: ['Ada O'],
+            description:
+              'Only customers with this e-mail address, phone number or id, or a name that begins with it, in any case.',
+          },
           startDate: {
             type: 'string',
             examples: ['2026-11-01'],

@@ -1,32 +1,8 @@
-import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { query, selectFrom } from '../../database/query.ts'
 import type { Network } from '../networks/network.ts'
 
 type Lookup<Value extends object> = Params<{ merchantId: string; limit: number } & Value>
-
-export const customerIdsByKey = query((p: Lookup<{ kind: 'email' | 'phone'; key: string }>) =>
-  selectFrom('customerSearchKeys')
-    .select('customerId as id')
-    .where('merchantId', '=', p.merchantId)
-    .where('kind', '=', p.kind)
-    .where('key', '=', p.key)
-    .orderBy('customerId')
-    .limit(p.limit),
-)
-
-/** Finds the names from `from` (inclusive) to `to` (exclusive), which is the range of a prefix. */
-export const customerIdsByName = query((p: Lookup<{ from: string; to: string }>) =>
-  selectFrom('customerSearchKeys')
-    .select('customerId as id')
-    .where('merchantId', '=', p.merchantId)
-    .where('kind', '=', sql.lit('name'))
-    .where('key', '>=', p.from)
-    .where('key', '<', p.to)
-    .orderBy('key')
-    .orderBy('customerId')
-    .limit(p.limit),
-)
 
 const payoutIds = (p: Lookup<object>) =>
   selectFrom('payouts').select('id').where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc').limit(p.limit)

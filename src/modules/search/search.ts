@@ -4,7 +4,7 @@ import { parseIdempotencyKey, parseInput, searchLimit, text } from '../../core/i
 import type { Context } from '../../operations/context.ts'
 import type { Customer } from '../customers/customer.ts'
 import { customers } from '../customers/list.ts'
-import { foldText } from '../customers/search-keys.ts'
+import { findCustomerIds, findCustomerIdsByName } from '../customers/search-keys.ts'
 import type { Entry } from '../ledger/entry.ts'
 import { walletEntriesOfTransfers } from '../ledger/repository.ts'
 import { checksumEvmAddress } from '../networks/address-encoding.ts'
@@ -20,8 +20,6 @@ import { wallets } from '../wallets/list.ts'
 import { depositByReference } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import {
-  customerIdsByKey,
-  customerIdsByName,
   depositsOfTransaction,
   payoutIdsByAccountNumber,
   payoutIdsByFiatReference,
@@ -69,13 +67,14 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   // One more than requested shows whether there are more.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
-  const [foundPayouts, exactCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
+  const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
     findPayoutIds(search),
-    findCustomerIds(search),
+    findCustomerIds(context.db, { term, ...params }),
     findTransactions(search),
     findPayoutMethodIds(search),
-    findCustomerIdsByName(search),
+    findCustomerIdsByName(context.db, { term, ...params }),
   ])
+  const exactCustomers = [search.idOf('customer'), ...foundCustomers]
   const customerIds = new Set(exactCustomers)
   const [payoutRows, customerRows, walletRows, methodRows, depositRows, namedRows] = await Promise.all([
     readRows(foundPayouts, (ids) => payouts.find(context, ids)),
@@ -134,40 +133,6 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   ])
   const single = [byTransactionId, byReference, byKey].map((payout) => payout?.id)
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
-}
-
-async function findCustomerIds({ context: { db }, term, idOf, params }: Search): Promise<Ids> {
-  // People write phone numbers in groups.
-  const phone = term.replace(/[\s().-]/g, '')
-  const [byEmail, byPhone] = await Promise.all([
-    customerIdsByKey(db, { ...params, kind: 'email', key: foldText(term) }),
-    customerIdsByKey(db, { ...params, kind: 'phone', key: phone }),
-  ])
-  return [idOf('customer'), ...idsOf(byEmail), ...idsOf(byPhone)]
-}
-
-/** A customer has at most three names. */
-const maxNamesPerCustomer = 3
-
-async function findCustomerIdsByName({ context: { db }, term, params }: Search): Promise<readonly string[]> {
-  const limit = params.limit * maxNamesPerCustomer
-  const rows = await Promise.all(
-    nameForms(term).map((from) => customerIdsByName(db, { ...params, limit, from, to: `${from}\u{10ffff}` })),
-  )
-  return [...new Set(rows.flatMap(idsOf))].slice(0, params.limit)
-}
-
-/**
- * Returns the forms in which a name may be stored. Names of customers from before search keys existed are folded in
- * ASCII only, so a term with other letters is also tried as such names are usually written.
- */
-function nameForms(term: string): readonly string[] {
-  const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())
-  return [...new Set([foldText(term), ...[term, capitalized, term.toUpperCase()].map(lowerAscii)])]
-}
-
-function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** Returns the spellings of an address: on EVM networks the case of an address has no meaning. */

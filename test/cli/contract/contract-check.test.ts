@@ -7,15 +7,16 @@ import type { CheckOptions, ContractCheck } from '../../../src/cli/contract/chec
 import { checkContract } from '../../../src/cli/contract/check-contract.ts'
 import type { ContractClient } from '../../../src/cli/contract/contract-client.ts'
 import { createContractClient } from '../../../src/cli/contract/contract-client.ts'
+import { sandboxRail } from '../../../src/modules/rails/adapters/sandbox-rail.ts'
 import type { App, Engine, RestMethod } from '../../support/app.ts'
-import { bankMethodBody, everyEngine, startApp, walletMethodBody } from '../../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../../support/app.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
 
 const readOnly: CheckOptions = { canWrite: false, payoutAmount: null }
 
 /** Starts a service whose merchant has objects of every kind. */
 async function startMerchant(engine: Engine): Promise<App> {
-  const app = await startApp(engine)
+  const app = await startApp(engine, { rails: [sandboxRail] })
   const customerId = await app.customer()
   await app.customer({ customerType: 'business', businessName: 'Kola Foods', firstName: null, lastName: null })
   await app.wallet({ customerId, network: 'erc20' })
@@ -24,6 +25,7 @@ async function startMerchant(engine: Engine): Promise<App> {
     await app.rest('POST', `/api/payout/methods/${kind}`, { body })
     await app.rest('POST', `/api/payout/methods/${kind}`, { body: { ...body, customer_id: customerId } })
   }
+  await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
   return app
 }
 
@@ -56,7 +58,7 @@ describe.each(everyEngine)('contract check on %s', (engine) => {
 
     expect(check).toMatchObject({ holds: true, differences: [] })
     expect(check.requests.filter(({ outcome }) => outcome !== 'holds')).toEqual([])
-    expect(check.requests).toHaveLength(20)
+    expect(check.requests).toHaveLength(38)
   })
 
   test('contract check without --write and --pay changes nothing', async () => {
@@ -88,6 +90,11 @@ test('contract check of a merchant without objects names what it skips', async (
     'the merchant has no customer',
     'the merchant has no customer',
     'no customer has a wallet',
+    'the merchant has no transaction',
+    'the merchant has no transaction',
+    'the merchant has no customer',
+    'the server has no bank that answers',
+    'no bank is known',
   ])
 })
 
@@ -158,6 +165,52 @@ describe('contract check finds one difference of a server', () => {
         path.startsWith('/api/customers/') && response.status === 404 ? { ...response, status: 400 } : response,
       { path: 'HTTP status', expected: '404', actual: expect.stringMatching(/^400 /) },
     ],
+    [
+      'a transaction lacks the member of its bank account',
+      replacing('/api/transactions', /,"bank_account":("[^"]*"|null)/g, ''),
+      { path: 'data[].bank_account', expected: expect.stringContaining('string'), actual: 'no such member' },
+    ],
+    [
+      'a type of transactions is in lower case',
+      replacing('/api/customers/transactions/by_txid/', '"PAYOUT"', '"payout"'),
+      { path: 'data.transaction_type', actual: 'string "payout"' },
+    ],
+    [
+      'transactions with a reference are one object',
+      replacing('/api/customers/transactions/by_ref_id/', /"data":\[(.*)\]/g, '"data":$1'),
+      { path: 'data', expected: 'array' },
+    ],
+    [
+      'transactions of a customer have no total',
+      replacing('/api/customers/transactions/by_customer_id/', /"total":\d+,/g, ''),
+      { path: 'pagination.total', expected: 'integer', actual: 'no such member' },
+    ],
+    [
+      'the exchange rate of a fee is text',
+      replacing('/api/payouts/fees', /"exchangeRate":([\d.]+)/g, '"exchangeRate":"$1"'),
+      { path: 'data.exchangeRate', expected: 'number', actual: 'string "1500"' },
+    ],
+    [
+      'banks have members in camel case',
+      replacing('/api/banks?', '"bank_code"', '"bankCode"'),
+      { path: 'data[].bank_code', expected: 'string', actual: 'no such member' },
+    ],
+    [
+      'wallets of all owners have one address object',
+      replacing('/api/wallets', /"addresses":\[(\{[^\]]*\})\]/g, '"addresses":$1'),
+      { path: 'data[].addresses', expected: 'array' },
+    ],
+    [
+      'a field error has another member for its text',
+      replacing('/api/payouts/validate-address', '"msg":', '"text":'),
+      { path: 'errors[].msg', expected: 'string', actual: 'no such member' },
+    ],
+    [
+      'a wrong address is no error',
+      ({ path }, response) =>
+        path.endsWith('address=nowhere') ? { status: 200, body: '{"status":"success"}' } : response,
+      { path: 'HTTP status', expected: '400', actual: expect.stringMatching(/^200 /) },
+    ],
   ]
 
   test.each(variants)('%s', async (_, variant, expected) => {
@@ -169,6 +222,21 @@ describe('contract check finds one difference of a server', () => {
     expect(differences).toContainEqual(expect.objectContaining(expected))
     expect(new Set(differences.map(({ path }) => path.split('.').at(-1))).size).toBeLessThan(4)
   })
+})
+
+test('contract check with --write finds a customer that is created with another address', async () => {
+  const app = await startMerchant('sqlite')
+  const client = clientOf(app, (request, response) =>
+    request.method === 'POST' && request.path === '/api/business-customers'
+      ? { ...response, body: response.body.replace('"street1":', '"street":') }
+      : response,
+  )
+
+  const { differences } = await checkContract(client, { canWrite: true, payoutAmount: null })
+
+  expect(new Set(differences.map(({ check, path }) => `${check} ${path}`))).toEqual(
+    new Set(['POST /api/business-customers data.address.street1', 'POST /api/business-customers data.address.street']),
+  )
 })
 
 /** Starts the service on a port, and a file with the key of its merchant. */

@@ -468,6 +468,21 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     'events that are said to be counted',
     [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
   ],
+  [
+    'search keys are those of the customers',
+    'a customer without the key of the phone number',
+    [`delete from customer_search_keys where kind = 'phone'`],
+  ],
+  [
+    'search keys are those of the customers',
+    'a customer with a name of another',
+    [`insert into customer_search_keys select merchant_id, 'name', 'zik', id from customers`],
+  ],
+  [
+    'search keys are those of the customers',
+    'a changed e-mail address with the key of the old one',
+    [`update customers set email = 'changed@example.com'`],
+  ],
 ]
 
 describe.each(everyEngine)('the audit of the books on %s', (engine) => {

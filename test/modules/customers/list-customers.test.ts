@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
+import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { bearerOptions, tokenFor } from '../client-tokens/support/tokens.ts'
+
+/** Returns the ids and the total of a page. */
+async function pageOf(app: App, query: Record<string, string>, request: Parameters<App['rest']>[2] = {}) {
+  const { status, body } = await app.rest('GET', `/api/customers?${new URLSearchParams(query)}`, request)
+  expect([query, status]).toEqual([query, 200])
+  return [body.data.map(({ id }: { id: string }) => id), body.pagination.total]
+}
 
 describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (engine) => {
   test('a day is included at both ends, a time at the end is not, and filters combine with pages', async () => {
@@ -44,4 +56,88 @@ describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (e
       expect([status, names]).toEqual([400, ['end_date', 'page', 'start_date']])
     },
   )
+})
+
+describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers on %s', (engine) => {
+  const startPeople = async () => {
+    const app = await startApp(engine)
+    const add = (firstName: string, lastName: string, number: number) =>
+      app.customer({ firstName, lastName, email: `Person${number}@Example.com`, phone: `+234800000000${number}` })
+    const company = { customerType: 'business', firstName: null, lastName: null } as const
+    const people = {
+      ada: await add('Ada', 'Obi', 1),
+      adaeze: await add('Adaeze', 'McDonald', 2),
+      firm: await app.customer({ ...company, businessName: 'Obi & 100%_Sons', email: 'obi@sons.example' }),
+      ola: await add('Ọlá', 'Adamu', 3),
+    }
+    return { app, people }
+  }
+
+  test('finds whole ids, e-mail addresses and phone numbers, and the beginning of names, newest first', async () => {
+    const { app, people } = await startPeople()
+    const { ada, adaeze, firm, ola } = people
+    const cases: readonly [search: string, found: readonly string[]][] = [
+      [ada, [ada]],
+      [ada.toUpperCase(), [ada]],
+      ['person2@EXAMPLE.com', [adaeze]],
+      ['+234 (800) 000-0003', [ola]],
+      ['ada', [ola, adaeze, ada]],
+      ['ADA OBI', [ada]],
+      ['obi', [firm, ada]],
+      ['ọlá a', [ola]],
+      [' OBI & 100%_s ', [firm]],
+      ['mcd', [adaeze]],
+      ['donald', []],
+      ['person2', []],
+      ['+234800000000', []],
+      ['%', []],
+      ['_', []],
+      ['', [ola, firm, adaeze, ada]],
+      ['  ', [ola, firm, adaeze, ada]],
+    ]
+    for (const [search, found] of cases) {
+      expect([search, await pageOf(app, { search })]).toEqual([search, [found, found.length]])
+    }
+  })
+
+  test('combines with pages, types and dates, and follows changes', async () => {
+    const { app, people } = await startPeople()
+    const { ada, adaeze, firm, ola } = people
+    const search = 'ada'
+    expect(await pageOf(app, { search, limit: '2' })).toEqual([[ola, adaeze], 3])
+    expect(await pageOf(app, { search, limit: '2', page: '2' })).toEqual([[ada], 3])
+    expect(await pageOf(app, { search, limit: '2', page: '3' })).toEqual([[], 3])
+    expect(await pageOf(app, { search: 'obi', customer_type: 'business' })).toEqual([[firm], 1])
+    expect(await pageOf(app, { search: 'obi', customer_type: 'individual' })).toEqual([[ada], 1])
+    expect(await pageOf(app, { search, start_date: '9999-01-01' })).toEqual([[], 0])
+    expect(await pageOf(app, { search, end_date: '2020-01-01' })).toEqual([[], 0])
+    expect(await pageOf(app, { search, start_date: '2020-01-01', end_date: '9999-01-01' })).toEqual([
+      [ola, adaeze, ada],
+      3,
+    ])
+
+    await perform(updateCustomer, app.context(), { customerId: ada, firstName: 'Zoe', email: 'zoe@example.com' })
+    await perform(closeCustomer, app.context(), { customerId: ola })
+    expect(await pageOf(app, { search })).toEqual([[ola, adaeze], 2])
+    expect(await pageOf(app, { search: 'ZOE@example.com' })).toEqual([[ada], 1])
+    expect(await pageOf(app, { search: 'person1@example.com' })).toEqual([[], 0])
+  })
+
+  test('finds nothing of another merchant, and only the customer of a client token', async () => {
+    const { app, people } = await startPeople()
+    const { apiKey } = await app.otherMerchant()
+    const token = await tokenFor(app, people.ada)
+    for (const search of ['ada', 'obi', 'person1@example.com', '+2348000000002', people.ada, people.firm]) {
+      expect([search, await pageOf(app, { search }, { key: apiKey })]).toEqual([search, [[], 0]])
+      const [all] = await pageOf(app, { search })
+      const own = all.filter((id: string) => id === people.ada)
+      expect([search, await pageOf(app, { search }, bearerOptions(token))]).toEqual([search, [own, own.length]])
+    }
+  })
+
+  test.each(['x'.repeat(256), 'a\u0000b', 'a\u202eb'])('the search %j is 400', async (search) => {
+    const app = await startApp(engine)
+    const { status, body } = await app.rest('GET', `/api/customers?search=${encodeURIComponent(search)}`)
+    expect([status, body.error.details.fields[0].field]).toEqual([400, 'search'])
+  })
 })

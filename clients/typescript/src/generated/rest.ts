@@ -2092,6 +2092,8 @@ export type Gets = {
   readonly '/api/customers': {
     readonly request: {
       readonly query?: {
+        /** Only customers with this e-mail address, phone number or id, or a name that begins with it, in any case. */
+        readonly search?: string
         /** Only customers registered from this day (UTC) or time. */
         readonly start_date?: string
         /** Only customers registered until this day (UTC), or before this time. */
