@@ -30,7 +30,7 @@ import {
   checkServerClock,
 } from './installation-checks.ts'
 
-/** In the order of the report. */
+/** The checks of rows, in the order of the report. */
 const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
   clock: checkStoredTimes,
   'keys of the mode': checkKeyModes,
@@ -47,7 +47,7 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * The service may run or not.
+ * Diagnoses an installation, whether or not its service is running.
  *
  * @param now milliseconds since 1970
  */
@@ -75,7 +75,7 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
   return [...checkEngineSettings(state), ...checkServerClock(state), checkMigrations(state)]
 }
 
-/** None if migrations are pending or unknown, because there is no schema to compare with. */
+/** Returns nothing if migrations are pending or unknown, because there is no schema to compare with. */
 async function schemaDiagnoses({ state, checkSchema }: InspectedDatabase): Promise<Diagnosis[]> {
   return isSchemaCurrent(state) ? [await runCheck('schema', async () => checkSchemaDrift(await checkSchema()))] : []
 }
@@ -86,7 +86,7 @@ function isSchemaCurrent({ unknownMigration, pendingMigrations }: EngineState): 
 
 type RowCheckInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
-/** None if migrations are pending or unknown, because the queries may not fit the tables. */
+/** Returns nothing if migrations are pending or unknown, because the queries may not fit the tables. */
 async function rowDiagnoses(
   config: Config,
   { inspected: { db, state }, path, now }: RowCheckInput,
@@ -102,7 +102,7 @@ async function rowDiagnoses(
   return [checkMode(config, storedMode), checkCorsOrigins(config), ...(await Promise.all(running))]
 }
 
-/** An error of the check itself is a diagnosis too, for example if rows cannot be read. */
+/** Reports an error of the check itself, for example if rows cannot be read. */
 async function runCheck(name: string, check: () => Promise<Diagnosis>): Promise<Diagnosis> {
   try {
     return await check()

@@ -13,7 +13,7 @@ import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
 
-/** Older versions of Node.js are rejected before this runs. */
+/** Always reports ok, because older versions of Node.js are rejected before this runs. */
 export function checkNodeVersion(): Diagnosis {
   return reportOk('node', `This is Node.js ${process.versions.node}.`)
 }
@@ -95,6 +95,7 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
+/** Ignores backups by other tools. */
 export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Config, now: number): Diagnosis {
   if (backupFolder === null) return reportOk('backups', 'BACKUP_DIR is not set: the service creates no backups.')
   const advice = 'Search the service’s log for "backup failed", and check that the service has BACKUP_DIR set.'
@@ -112,7 +113,7 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
 /** With less space, the write-ahead log may fill the disk, and payouts are then rejected. */
 const minFreeBytes = 64 * 1024 * 1024
 
-/** A backup, a migration and a restore each need room for a copy of the database. */
+/** Warns unless there is room for a copy of the database, which a backup, a migration and a restore each need. */
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {
   const { bavail, bsize } = await statfs(dirname(path))
   const free = bavail * bsize
@@ -158,7 +159,7 @@ export function checkCorsOrigins({ corsOrigins, mode }: Config): Diagnosis {
 
 type EndpointHealthList = Awaited<ReturnType<typeof endpointHealth>>
 
-/** @param ownKey path of the sandbox's key file, if it uses one */
+/** Checks that the keys which encrypted the endpoints' secrets are available. @param ownKey path of the sandbox's key file, if it uses one */
 export function checkSecretsKeys(
   { secretsKeys }: Config,
   { endpoints, now, ownKey }: { endpoints: EndpointHealthList; now: number; ownKey: string | null },

@@ -3,17 +3,17 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** For a login role that bypasses row-level security. */
+/** The role that sessions assume if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** The session's settings contain the row's merchant or allow all merchants. */
+/** A row is visible if the session's settings contain its merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Applies in addition to the merchant's policy. Allows rows with the customer's id, or none if `customer-tables.ts`
- * does not declare the table. Returns `null` for tables that only query rewriting restricts, because a policy would
- * need a lookup for each row.
+ * Returns the condition of a table's customer policy, which applies in addition to the merchant's. It allows rows with
+ * the customer's id, or none if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
+ * query rewriting restricts, because a policy would need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
@@ -23,11 +23,12 @@ function customerPolicySql(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
+/** `customerPolicy` is the condition of the table's customer policy, if it has one. */
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
- * Also applies to the owner of the tables. Whenever a database is opened, its customer policies are updated to this
- * version's declaration. A policy's SQL comment contains its condition.
+ * Enables row-level security on all merchants' tables, also for their owner. Whenever a database is opened, its
+ * customer policies are updated to this version's declaration. A policy's SQL comment contains its condition.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
@@ -56,7 +57,10 @@ async function secureTable(client: Client, { name, isSecured, customerPolicy }: 
   await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(expected)}`)
 }
 
-/** Does nothing if row-level security applies to the login role. */
+/**
+ * Creates the service's role if it is missing, and grants it all tables. Does nothing if row-level security applies to
+ * the login role.
+ */
 export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin
@@ -69,7 +73,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** True for a superuser, and with BYPASSRLS. */
+/** Returns whether the login role bypasses row-level security, as a superuser or with BYPASSRLS. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -78,7 +82,7 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * `null` if it applies to the login role.
+ * Returns the role that sessions must assume for row-level security to apply; `null` if it applies to the login role.
  *
  * @param onWarning called if the role cannot be assumed, so that only the queries separate merchants
  */

@@ -86,7 +86,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** `null` if the event is already claimed. */
+/** Returns `null` if the event is already claimed. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -119,7 +119,10 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/** Same transaction, address and amount; removed by a reorganization after they were credited. */
+/**
+ * Returns deposits with the same transaction, address and amount that a reorganization removed after they were
+ * credited.
+ */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')
@@ -134,7 +137,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Latest first, with their rank in their wallet. */
+/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(

@@ -5,9 +5,10 @@ import { databaseCopyRow } from './repository.ts'
 
 type DatabaseCopy = RowOf<'databaseCopies'>
 
-/** `isOver` is true once the database has moved for good. */
+/** The copy that keeps services off a database. `isOver` is true once the database has moved for good. */
 export type BlockingCopy = { readonly message: string; readonly advice: string; readonly isOver: boolean }
 
+/** Returns the copy that keeps services off this database, or `null`. */
 export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
   const copy = await databaseCopyRow(db, {})
   if (copy === null || (copy.role === 'target' && copy.completedAt !== null)) return null

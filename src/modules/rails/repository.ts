@@ -19,7 +19,10 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/** Of all merchants, oldest first. `dueAt` only sorts them, so a clock that was ahead does not delay any order. */
+/**
+ * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead does
+ * not delay any order.
+ */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -49,7 +52,10 @@ export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   ),
 )
 
-/** Of all merchants: at most `attempts` submissions, and a poll after `after`. */
+/**
+ * Returns orders with an unknown outcome, at most `attempts` submissions, and a poll after `after`, across all
+ * merchants.
+ */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -65,8 +71,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Of all merchants, whose next poll is later than the schedule allows. Omits orders that were just accepted, because
- * the sandbox rail sets the time of their next poll.
+ * Returns orders, across all merchants, whose next poll is later than the schedule allows. Omits orders that were just
+ * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -84,7 +90,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Only polls that are due later than `dueAt`. */
+/** Moves polls that are due later to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -95,7 +101,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** `null` if the id exists. */
+/** Stores a bank's message; returns `null` if its id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -107,7 +113,7 @@ export const railReportById = queryOne((p: Params<{ rail: string; messageId: str
   selectFrom('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
-/** Received before `before` or after `after`, oldest first. */
+/** Returns unread messages that were received before `before` or after `after`, oldest first. */
 export const unreadRailReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
   selectFrom('railReports')
     .selectAll()
@@ -197,7 +203,10 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 
 type DueTimeShift = { merchantId: string; by: bigint }
 
-/** Queued orders are always due, and the timeout of a call does not depend on that clock. */
+/**
+ * Makes polls due earlier when the merchant's clock advances. Queued orders are always due, and the timeout of a call
+ * does not depend on that clock.
+ */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
     .set({ dueAt: sql<DueTime>`due_at - ${p.by}` })
@@ -207,6 +216,7 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
+/** Makes webhook retries due earlier when the merchant's clock advances. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -215,10 +225,10 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Always due for a status poll. */
+/** The open states besides QUEUED and ATTENTION. Orders in them are always due for a status poll. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
-/** Each part reads a partial index, because most orders have ended. */
+/** Counts open orders. Each part reads a partial index, because most orders have ended. */
 export const openRailOrderCounts = query(() => {
   const counts = () =>
     selectFrom('payoutTransfers')

@@ -192,7 +192,7 @@ function everyPayer({ customers, methods }: Places): Input[] {
   )
 }
 
-function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> {
+function anyInput({ customers, methods, unpaid, wallets }: Places): fc.Arbitrary<Input> {
   const rarely = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 1 })
   const customerId = fc.constantFrom(
     undefined,
@@ -203,7 +203,14 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
     customers.closed,
     absentId,
   )
-  const payoutMethodId = fc.constantFrom(...Object.values(methods), methods.ofPayer, methods.ofMerchant, absentId)
+  const unpaidIds = Object.values(unpaid).map(({ id }) => id)
+  const payoutMethodId = fc.constantFrom(
+    ...Object.values(methods),
+    ...unpaidIds,
+    methods.ofPayer,
+    methods.ofMerchant,
+    absentId,
+  )
   const details = fc.constantFrom(nigerian, southAfrican, { ...nigerian, accountNumber: '1' })
   const recipient = fc.oneof(
     { weight: 6, arbitrary: payoutMethodId.map((id) => ({ payoutMethodId: id })) },

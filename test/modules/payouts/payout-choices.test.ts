@@ -310,8 +310,8 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       expect(error.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
-    test('fails for payout methods that are unknown, of another owner, crypto addresses, or without a corridor', async () => {
-      const { app, methods, customers } = await startWithPlaces(engine)
+    test('fails for payout methods that are unknown, of another owner, of an unpaid type, or without a corridor', async () => {
+      const { app, methods, unpaid, customers } = await startWithPlaces(engine)
       const rejection = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }
         const { code, message, details } = await domainErrorOf(() => operation(app.context(), input))
@@ -322,12 +322,14 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
         expect(await rejection(id, customers.payer)).toEqual(notFound)
       }
-      expect(await rejection(methods.crypto, customers.other)).toEqual(notFound)
-      for (const owner of [undefined, customers.payer]) {
-        expect(await rejection(methods.crypto, owner)).toEqual([
-          'INVALID_INPUT',
-          'payoutMethodId is a crypto address, but only bank accounts are paid',
-        ])
+      for (const { id, name } of Object.values(unpaid)) {
+        expect(await rejection(id, customers.other)).toEqual(notFound)
+        for (const owner of [undefined, customers.payer]) {
+          expect(await rejection(id, owner)).toEqual([
+            'INVALID_INPUT',
+            `payoutMethodId is ${name}, but only bank accounts are paid`,
+          ])
+        }
       }
       expect(await rejection(methods.ofMerchantKes)).toEqual([
         'INVALID_INPUT',

@@ -4,6 +4,7 @@ import {
   createBankPayoutMethod,
   createWalletPayoutMethod,
 } from '../../../src/modules/payout-methods/create-payout-method.ts'
+import type { PayoutMethodType } from '../../../src/modules/payout-methods/payout-method.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
@@ -68,8 +69,14 @@ export async function startWithPlaces(engine: Engine) {
       ofOther: await bank('NGN', other),
       ofClosed: await bank('NGN', closed),
       ofForeign: await bank('NGN', undefined, foreign),
-      crypto: (await perform(createWalletPayoutMethod, context(), { ...crypto, customerId: payer })).id,
     },
+    /** A method of the payer of each type that is not paid to, and what an error calls it. */
+    unpaid: {
+      WALLET: {
+        id: (await perform(createWalletPayoutMethod, context(), { ...crypto, customerId: payer })).id,
+        name: 'a crypto address',
+      },
+    } satisfies Record<Exclude<PayoutMethodType, 'BANK'>, object>,
     wallets: {
       ofMerchant: await app.wallet({ balance: '50' }),
       ofMerchantRich: await app.wallet({ balance: '500' }),
