@@ -14,12 +14,12 @@ import { camelCase, columnKindsByTable } from './tables.ts'
 
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** By their names in the database. */
+/** Table names in the database (snake case). */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** They have row-level security on PostgreSQL. */
+/** The tables that have row-level security on PostgreSQL. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
@@ -100,7 +100,10 @@ export function merchantTablesIn(sql: string): string[] {
 /** Matches a table's name, unless it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
-/** Those compared with the parameter and, transitively, those compared with a restricted name. */
+/**
+ * Returns the tables whose `merchant_id` is compared with the parameter or, transitively, with that of a restricted
+ * table.
+ */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
   if (isMerchantInsert(query)) for (const name of parts.names.keys()) scoped.add(name)
@@ -141,7 +144,8 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
 }
 
 /**
- * An unqualified `merchant_id` counts for all tables of the query, because it is valid only if just one of them has it.
+ * An unqualified `merchant_id` counts for all tables of the query, because SQL accepts it only if one of them has the
+ * column.
  */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
