@@ -3,17 +3,17 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** For a login role that bypasses row-level security. */
+/** The role that sessions assume if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** The session's settings contain the row's merchant or allow all merchants. */
+/** True if the session's settings contain the row's merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Applies in addition to the merchant's policy. Allows rows with the customer's id, or none if `customer-tables.ts`
- * does not declare the table. Returns `null` for tables that only query rewriting restricts, because a policy would
- * need a lookup for each row.
+ * Returns a condition that applies in addition to the merchant's policy. In customer scope it allows rows with the
+ * customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
+ * query rewriting restricts, because a policy would need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
@@ -26,8 +26,8 @@ function customerPolicySql(table: string): string | null {
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
- * Also applies to the owner of the tables. Whenever a database is opened, its customer policies are updated to this
- * version's declaration. A policy's SQL comment contains its condition.
+ * Enables row-level security, also for the owner of the tables. Whenever a database is opened, its customer policies
+ * are updated to this version's declaration. To detect a change, the SQL comment of a policy contains its condition.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
@@ -69,7 +69,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** True for a superuser, and with BYPASSRLS. */
+/** True for a superuser, and for a role with BYPASSRLS. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -78,7 +78,7 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * `null` if it applies to the login role.
+ * `null` if row-level security applies to the login role.
  *
  * @param onWarning called if the role cannot be assumed, so that only the queries separate merchants
  */
