@@ -45,8 +45,8 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and `select …
- * for update` on rows that an operation depends on.
+ * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and
+ * `select … for update` on the rows that an operation depends on.
  *
  * A write takes one of three paths:
  * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one

@@ -103,7 +103,7 @@ const referencesSql = `select s.name as child, k."table" as parent
 type StoredMarker = Omit<CopyMarker, 'progress'> & { readonly progress: string | null }
 
 function readMarker(raw: Sqlite.Database): CopyMarker | null {
-  // An earlier version has no such table.
+  // A database of an earlier version has no such table.
   if (raw.prepare(`select 1 from sqlite_schema where name = 'database_copies'`).get() === undefined) return null
   const stored = raw.prepare(markerSql).get() as StoredMarker | undefined
   return stored === undefined

@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** Never stored. */
+/** The epoch of a service before `take` succeeds. It is never stored. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -26,7 +26,7 @@ export type WriterEpoch = {
  *
  * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
  *
- * A negative epoch is the fence of a copy to another database: no process commits, until `unfenceEpoch` or for good.
+ * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called.
  * Services do not exit, because their manager would start them again on the same database.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
@@ -53,7 +53,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
     take: (onTakenOver) => {
       // A caller may retry after the database was closed.
       if (!raw.open) return
-      // Rejects writes until this succeeds, because the previous service may still commit.
+      // Rejects writes until `takeNext` succeeds, because the previous service may still commit.
       own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
@@ -77,7 +77,7 @@ export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }
 
-/** Those that ran before the fence stay locked out. */
+/** Services that ran before the fence still cannot commit. */
 export function unfenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
 }
