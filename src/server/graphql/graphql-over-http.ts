@@ -11,7 +11,7 @@ import { graphqlResponseJson } from '../http/content-negotiation.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * GraphQL over HTTP, 5.1.
+ * Reads the parameters of a request (GraphQL over HTTP, 5.1).
  *
  * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
  */
@@ -107,7 +107,7 @@ function isMapOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** Headers in addition to the common ones. */
+/** `headers` are sent in addition to the common headers. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
