@@ -143,7 +143,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
-  // Kysely's types accept one table name, not a union of names.
+  // Kysely's types accept one table name, not a union.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
   if (rows === 'none') return all.where(sql<boolean>`1 = 0`)
   if ('part' in rows) return rows.part

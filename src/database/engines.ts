@@ -40,7 +40,7 @@ export type DatabaseEngines = {
    *   copy
    */
   readonly copyDatabase: (options: CopyOptions) => Promise<CopyResult>
-  /** Lets the service use the source of a complete or incomplete copy again. */
+  /** Lets the service use the source of a copy again, whether or not the copy is complete. */
   readonly releaseDatabase: (url: string) => Promise<void>
 }
 

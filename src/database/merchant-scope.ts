@@ -26,7 +26,7 @@ const rowSecurityTables = merchantTables.filter(
 
 /**
  * Infers the scope of a query when it is built, on both engines. A query must restrict every merchant's table to the
- * parameter `merchantId`, by a condition or an inserted value, unless it is declared to be across merchants.
+ * parameter `merchantId`, by a condition or an inserted value, unless the query is declared to be across merchants.
  *
  * @throws Error with the unrestricted tables
  */
@@ -84,7 +84,10 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
   } else for (const part of Object.values(node)) collectParts(part, parts, query)
 }
 
-/** Raw SQL is not parsed: it must bind the merchant, and compare `merchant_id` at least once for each merchant's table. */
+/**
+ * Raw SQL is not parsed: it must bind the parameter `merchantId`, and compare `merchant_id` at least once for each
+ * merchant's table.
+ */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
   const tables = merchantTablesIn(sql)
@@ -101,8 +104,8 @@ export function merchantTablesIn(sql: string): string[] {
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /**
- * Returns the tables whose `merchant_id` is compared with the parameter or, transitively, with that of a restricted
- * table.
+ * Returns the tables whose `merchant_id` is compared with the parameter or, transitively, with the `merchant_id` of a
+ * restricted table.
  */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))

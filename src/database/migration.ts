@@ -25,7 +25,7 @@ export type PendingMigrations = {
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
-/** `null` if there are none, or the database is new. */
+/** `null` if no migration is pending, or the database is new. */
 export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],

@@ -20,9 +20,9 @@ export type Query = {
    */
   readonly number: number
   readonly node: RootOperationNode
-  /** Whose rows the query may access. On PostgreSQL, row-level security enforces it. */
+  /** The merchants whose rows the query may access. On PostgreSQL, row-level security enforces this. */
   readonly scope: QueryScope
-  /** The selected columns, whose values each row has as an array; `null` if rows are whole. */
+  /** The selected columns. Each row is then an array of their values. `null` means whole rows. */
   readonly projection: Projection | null
   /** See `sharedQuery`. */
   readonly isShared: boolean
@@ -42,13 +42,12 @@ declare const txBrand: unique symbol
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
- * Values that the operations of a batch change one after another, such as the latest number of a list. Each is read
- * once, kept in memory, and stored once before COMMIT. A failed operation does not change them.
+ * Values that the operations of a batch change one after another, such as the latest number of a list. Each value is
+ * read once, kept in memory, and stored once before COMMIT. A failed operation does not change the values.
  */
 export type DeferredValues = {
   /** Reads the value of `name` with a row lock, before the operation knows whether it will change the value. */
   readonly lock: <Value>(name: string, read: DeferredUpdate<Value>['read']) => void
-  /** Changes the value of `name` and returns the new value. */
   readonly update: <Value>(name: string, how: DeferredUpdate<Value>) => MaybePromise<Value>
 }
 
@@ -185,7 +184,7 @@ const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
 /** Finds the merchant of a row, for operators, who know only the row's id. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
-  // Kysely's types accept one table name, not a union of names.
+  // Kysely's types accept one table name, not a union.
   const one = table as 'customers'
   return queryOne((p: Params<{ id: string }>) =>
     acrossMerchants(

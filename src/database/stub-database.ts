@@ -36,7 +36,7 @@ type StubRow = Readonly<Record<string, unknown>>
 
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // If columns of two tables have the same name, the id is used, because ids lead to further queries.
+  // If columns of two tables have the same name, the uuid is used, because ids lead to further queries.
   const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
   const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
   // Adds columns that queries compute.

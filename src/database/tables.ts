@@ -480,7 +480,7 @@ export const tables = {
   },
 } as const
 
-/** Database views, for operators and the audit. */
+/** For operators and the audit. */
 export const views = {
   entries: {
     merchantId: uuid(),

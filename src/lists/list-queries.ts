@@ -278,7 +278,7 @@ function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQue
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition
   const names = filters.filter((name) => name !== parent)
-  // The parent is joined instead of bound as a parameter.
+  // The parent is joined, not bound as a parameter.
   const exceptParent = (has: HasFilter) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const parentRows = (p: ListQueryParams, has: HasFilter) =>

@@ -15,7 +15,6 @@ export type NumberedList = Exclude<
   'deposits' | 'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
 >
 
-/** Lists whose rows are also numbered per owner. */
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
 /** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
@@ -102,7 +101,6 @@ export async function numberImportedRow(
   return { merchantId, id, sequence: latest, createdAt, updatedAt }
 }
 
-/** Like `numberImportedRow`, but also takes a number per owner. */
 export async function numberImportedRowOfOwner(
   tx: Tx,
   merchantId: string,

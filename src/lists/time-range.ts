@@ -64,7 +64,7 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
   }
 }
 
-/** Returns the number of the last row created before `time`, or 0. */
+/** Returns the sequence number of the last row that was created before `time`, or 0. */
 async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < time) return newest.sequence
   // Invariant: rows up to `before` were created before `time`, rows from `after` were not.

@@ -101,7 +101,7 @@ type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () =>
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** Suffices to recognize a COPY statement. */
+/** This many bytes suffice to recognize a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
 /** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */

@@ -125,7 +125,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** The first step with an unprepared name carries the text. */
+  /** Only the first step with an unprepared name contains the SQL text. */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {

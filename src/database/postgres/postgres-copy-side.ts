@@ -32,7 +32,7 @@ const sqlTypes: Readonly<Record<ColumnKind, string>> = {
 }
 
 /**
- * Connects to a migrated PostgreSQL database as a side of a copy.
+ * Connects to a migrated PostgreSQL database as the source or target of a copy.
  *
  * @throws Error when another process copies to or from it
  */

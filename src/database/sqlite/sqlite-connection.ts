@@ -172,7 +172,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/** Generates code, which is a third faster than a loop. All names in it are columns of our own queries. */
+/** Generates code, which is faster than a loop. All names in it are columns of our own queries. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

@@ -6,7 +6,7 @@ import { nextBatchSize } from '../copy/copy-side.ts'
 import { lockTimeoutMs, openConnection } from './sqlite-connection.ts'
 import { fenceEpoch, unfenceEpoch } from './writer-epoch.ts'
 
-/** Opens a migrated SQLite file as a side of a copy. */
+/** Opens a migrated SQLite file as the source or target of a copy. */
 export function sqliteCopySide(path: string): CopySide {
   const { raw } = openConnection(path, { isReadOnly: false })
   raw.pragma(`busy_timeout = ${lockTimeoutMs}`)

@@ -17,8 +17,7 @@ export type WriterEpoch = {
 }
 
 /**
- * The writer epoch of the database that `raw` writes: `user_version` in the file's header, which costs almost nothing
- * to read.
+ * The writer epoch is `user_version` in the header of the file that `raw` writes. Reading it costs almost nothing.
  *
  * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
  * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
@@ -26,8 +25,8 @@ export type WriterEpoch = {
  *
  * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
  *
- * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called.
- * Services do not exit, because their manager would start them again on the same database.
+ * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called. The
+ * services of a fenced database do not exit, because their process manager would start them again on the same database.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
@@ -72,7 +71,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Takes the epoch for a copy, within the transaction that stores its marker. */
+/** Fences the database, within the transaction that stores the copy's marker. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }

@@ -17,7 +17,7 @@ import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
  */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
-/** The prices of fields that cost more than a plain field, which costs 1. */
+/** Any other field costs 1. */
 const fieldPrices = {
   /** One query. */
   connection: 10,

@@ -60,9 +60,9 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Null if validation is fast enough. It compares every pair of fields with the same response name in the same position.
- * This function stops at the limit and visits each fragment once per position, so it visits at most the fields of the
- * expanded document.
+ * Null if validation is fast enough, because validation compares every pair of fields with the same response name in
+ * the same position. This function stops at the limit and visits each fragment once per position, so it visits at most
+ * the fields of the expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(

@@ -31,8 +31,8 @@ export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
  * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. The resolver
  * returns a promise only if it reads trusted documents from the database.
  *
- * With the policy `trusted`, it rejects other texts without parsing them. It persists queries only with the policy
- * `any`.
+ * With the policy `trusted`, the resolver rejects other texts without parsing them. It persists queries only with the
+ * policy `any`.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,

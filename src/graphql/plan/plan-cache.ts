@@ -8,7 +8,7 @@ import { conditionVariablesOf } from './selection.ts'
 /** Null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A key identifies an operation and one set of its conditions. */
+/** A key identifies an operation and one set of values of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**

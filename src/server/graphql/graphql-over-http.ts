@@ -70,7 +70,7 @@ function validateParameters(body: unknown): GraphqlRequest {
   }
 }
 
-/** A hash has 64 characters. */
+/** The prefix `sha256:` and the id of a trusted document, which has at most 200 characters. */
 const maxIdentifierLength = 207
 
 /** `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo and urql). */

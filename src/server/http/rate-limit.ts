@@ -67,7 +67,7 @@ export type SharedWindows = {
 
 /**
  * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the limit holds
- * across processes. The use of a leased token is recorded at the next exchange, which is never too early.
+ * across processes. The use of a leased token is recorded at the next exchange, so never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
