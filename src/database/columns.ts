@@ -7,7 +7,7 @@ import type { DueTime } from '../core/ids-and-clock.ts'
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/** `value` exists only as a type, which is the column's type in memory. */
+/** `value` is never set. Its type is the column's type in memory. */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
@@ -34,7 +34,7 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
   isNullable: true,
 })
 
-/** Inserts omit it. */
+/** The database generates the value, so inserts omit the column. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>

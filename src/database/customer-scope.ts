@@ -41,9 +41,9 @@ type QueryAccess = 'reading' | 'writing'
 const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
 
 /**
- * Other customers' rows cannot be read, changed or created. Each query is rewritten once, so that every table in it
- * becomes a subquery for the customer's rows. `customer-tables.ts` declares the exceptions for transactions; undeclared
- * tables are closed.
+ * Returns a database that cannot read, change or create other customers' rows. Each query is rewritten once: every
+ * table in it becomes a subquery that selects the customer's rows. `customer-tables.ts` declares the exceptions for
+ * transactions; undeclared tables are closed.
  */
 export function customerScope(db: Database, customerId: string): Database {
   return {
@@ -93,7 +93,7 @@ const undeclaredTable: CustomerTable = { rows: 'none' }
 
 type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
-/** By their names in the database. */
+/** Keys are table names in the database (snake case). */
 const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
   [...merchantTables, ...operatorTables.map(snakeCase)].map((name) => {
     const table = camelCase(name) as TableName
@@ -214,10 +214,10 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** They return a row of the joined table only if it matches a row of the first table. */
+/** These joins return a row of the joined table only if it matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** The parent table is restricted itself, so the join needs no subquery. */
+/** A table that is joined to its parent by the foreign key needs no subquery, because the parent is restricted. */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows

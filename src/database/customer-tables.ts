@@ -10,10 +10,13 @@ const p = placeholders<Params<CustomerScopeParams>>()
 
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
-/** Rows with a column for their customer. Inserts set `insertColumn`, from which the database may generate `owner`. */
+/**
+ * Rows with the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may generate
+ * `owner`.
+ */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
-/** The foreign key refers to one of the customer's rows. */
+/** Rows whose foreign key refers to one of the customer's wallets or payouts. */
 type ChildRows = { readonly to: 'wallets' | 'payouts'; readonly foreignKey: string }
 
 const verbs = ['select', 'insert', 'update', 'delete'] as const
@@ -136,11 +139,11 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** They are closed to a client token of a customer too. */
+/** A client token of a customer cannot access these tables either. */
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
-  // Kysely's types require a single table.
+  // Kysely's types accept one table name, not a union.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
   if (rows === 'none') return all.where(sql<boolean>`1 = 0`)
   if ('part' in rows) return rows.part
@@ -148,7 +151,7 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/** The merchant is compared with the child row's, so no parameter is bound for it. */
+/** Compares the parent's merchant with the child row's merchant, so that the query needs no parameter for it. */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -5,13 +5,13 @@ import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
 
-/** Only `src/database` knows which engine it is. */
+/** A database of either engine. Only `src/database` knows which one. */
 export type Database = Reader & {
   /**
    * Resolves when the commit is durable. The operation must await only its own statements, and should check its
    * conditions before it writes. If it throws, only its own writes are rolled back. It can run several times: after a
-   * `ConflictError`, and on PostgreSQL after a serialization failure, deadlock or unique violation, because the next
-   * run sees the other transaction's rows.
+   * `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. The next run
+   * sees the other transaction's rows.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    *   passed)
@@ -24,19 +24,22 @@ export type Database = Reader & {
    * @throws DomainError UNAVAILABLE when the write queue is full; never on PostgreSQL, which has queues per merchant
    */
   readonly requireQueueSpace: () => void
-  /** For SQLite's writer: a batch blocks the event loop until its commit. */
+  /**
+   * Registers a callback to run before each batch of SQLite's writer, because a batch blocks the event loop until its
+   * commit.
+   */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * For a single-writer engine, durably: the previous writer can no longer commit. Called after the port is open and
-   * before the first response.
+   * Makes this process the only writer of a single-writer engine. This is durable: the previous writer can no longer
+   * commit. Called after the port is open and before the first response.
    *
    * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
    *   should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
-   * The callback must await only its own statements. With `mayTakeLong` it may scan whole tables, on PostgreSQL without
-   * indexes or statement timeout.
+   * The callback must await only its own statements. With `mayTakeLong` the callback may scan whole tables; PostgreSQL
+   * then uses neither indexes nor a statement timeout.
    */
   readonly snapshot: <Result>(
     read: (db: Reader) => MaybePromise<Result>,
@@ -59,12 +62,12 @@ export type Database = Reader & {
   readonly watch: (table: WatchedTable, call: () => void) => () => void
   readonly ping: () => Promise<void>
   /**
-   * Copies a snapshot, durably, while the database is in use.
+   * Writes a snapshot to a new file, durably, while the database is in use.
    *
    * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
   readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
-  /** With the engine's own tools. */
+  /** Checks the database with the engine's own tools. */
   readonly selfCheck: () => Promise<SelfCheck>
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
@@ -79,7 +82,9 @@ export type WatchedTable = (typeof watchedTables)[number]
 export const takenOverExitCode = 3
 
 export type WriteOptions = {
-  /** If there is only one. Operations of one merchant can share a transaction, in order. */
+  /**
+   * Set if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in order.
+   */
   readonly merchantId?: string
   readonly batchable?: Batchable
   /**
@@ -108,8 +113,9 @@ export function withDeadline(db: Database, deadlineMs: number): Database {
 }
 
 /**
- * Returns the latest number of a sequence, for a caller that has already seen the number `seen`. If `seen` is higher,
- * this server may be a former primary without the latest commits, so searches for the primary and reads again.
+ * Returns the latest number of a sequence, of which the caller has already seen the number `seen`. If the latest number
+ * is lower, the server may be a former primary without the latest commits. The function then searches for the primary
+ * and reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -125,7 +131,7 @@ export async function readHighWaterMark(
 /** `unchecked` is the reason why a part was not checked. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/** Counts since opening. */
+/** `writes` and `commits` are counts since the database was opened; `queued` is the present length of the queue. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
@@ -134,7 +140,7 @@ export type OnCommitted = (batch: CommittedBatch) => void
 /** An operation lost a race to another writer, which cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
-/** The database may open later; nothing was changed. */
+/** The database cannot be opened now, but may be later. Nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
 /** Rejects everything with UNAVAILABLE until the database is open. */
@@ -166,9 +172,9 @@ export type OnProgress = (label: string, done: number, total: number) => void
 
 export type DatabaseOptions = {
   readonly url: string
-  /** So that a mistyped URL does not open an empty database. */
+  /** Rejects a URL without a database, so that a mistyped URL does not create an empty database. */
   readonly mustExist?: boolean
-  /** Otherwise the folder of a new SQLite file must exist. */
+  /** If it is not set, the folder of a new SQLite file must exist. */
   readonly canCreateFolder?: boolean
   /** Rejects a server whose settings can lose acknowledged commits, instead of warning about it. */
   readonly mustBeDurable?: boolean
@@ -182,7 +188,7 @@ export type DatabaseOptions = {
   /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
   readonly onCommitted?: OnCommitted | undefined
-  /** The database works, but an operator should act. */
+  /** Called when the database works but an operator should act. */
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
@@ -205,22 +211,22 @@ export type EngineState = {
   readonly clockSkewMs: number | null
 }
 
-/** `advice` says what to do if the value endangers acknowledged data or does not work. */
+/** If the value endangers acknowledged data or does not work, `advice` is the remedy; otherwise it is `null`. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {
   readonly url: string
   /** The backup is not changed. */
   readonly backup: string
-  /** It is kept under a name that contains `now`. */
+  /** Whether an existing database may be replaced. It is then kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
-  /** Receives the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */
+  /** Called with the URL of a copy of the backup. It may migrate the copy. If it throws, the restore is cancelled. */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** A file, or a database on a server. */
+/** Both are paths of files, or names of databases on a server. `kept` is the replaced database. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``

@@ -21,7 +21,7 @@ export type DatabaseEngines = {
    */
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
   /**
-   * Changes nothing. The database need not be fully migrated.
+   * Opens a database without changing it, even if migrations are pending.
    *
    * @throws Error when the database cannot be reached or opened, or is not one of this service
    */
@@ -34,12 +34,13 @@ export type DatabaseEngines = {
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
   /**
-   * To a database of the other engine. Marks the source as moved.
+   * Copies a database to the other engine and marks the source as moved.
    *
-   * @throws Error with advice when the target is not empty, or the databases differ; the next call continues the copy
+   * @throws Error with advice when the target is not empty, or the databases differ; calling it again continues the
+   *   copy
    */
   readonly copyDatabase: (options: CopyOptions) => Promise<CopyResult>
-  /** Lets services use a database again that was copied, or is the source of an incomplete copy. */
+  /** Lets the service use the source of a copy again, whether or not the copy is complete. */
   readonly releaseDatabase: (url: string) => Promise<void>
 }
 
@@ -90,7 +91,7 @@ function requireOtherEngine({ source, target }: CopyOptions): void {
   throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
 }
 
-/** Unless the target has the tables of another program. */
+/** Creates or migrates the target's tables, unless the target has the tables of another program. */
 async function migrateTarget(
   { target: url, mustBeDurable, onProgress }: CopyOptions,
   migrations: readonly Migration[],
@@ -113,7 +114,7 @@ export function backupSourceName(url: string): string {
 }
 
 /**
- * Without the password.
+ * Names the database in messages, without the password.
  *
  * @throws Error when no engine supports the URL
  */
@@ -125,7 +126,7 @@ export function databaseName(url: string): string {
     .join(', ')}`
 }
 
-/** `null` for any other URL. */
+/** `null` if `url` is not a SQLite URL. */
 export function sqlitePathOf(url: string): string | null {
   const [, scheme, path] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   return scheme === 'sqlite' && path ? resolve(path) : null

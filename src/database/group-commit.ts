@@ -5,15 +5,18 @@ import { mapMaybe } from '../core/maybe-promise.ts'
 import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
-/** After this time the caller has given up, and may retry with its idempotency key. */
+/**
+ * A write that has not begun after this time is rejected: its caller has given up, and may retry with the idempotency
+ * key.
+ */
 export const writeTimeoutMs = 10_000
 
-/** Further writes are rejected to shed load. */
+/** When this many writes are queued, further writes are rejected to shed load. */
 export const maxQueuedWrites = 10_000
 
 /**
- * CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines. It is never
- * set, and runs while a process is suspended.
+ * Reads CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines.
+ * Nobody can set it, and it runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
@@ -121,7 +124,7 @@ type DeferredValue = { readonly value: unknown; readonly store: (tx: Tx, value: 
 export function deferredWrites(): DeferredWrites {
   const changed = new Map<string, DeferredValue>()
   const locked = new Map<string, MaybePromise<unknown>>()
-  /** In the order of the changes. */
+  /** The values before each change of the operation, in the order of the changes. */
   let previous: (readonly [string, DeferredValue | undefined])[] = []
   return {
     lock: (name, read) => {

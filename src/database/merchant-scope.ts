@@ -14,19 +14,19 @@ import { camelCase, columnKindsByTable } from './tables.ts'
 
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** By their names in the database. */
+/** Table names in the database (snake case). */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** They have row-level security on PostgreSQL. */
+/** The tables that have row-level security on PostgreSQL. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
 
 /**
  * Infers the scope of a query when it is built, on both engines. A query must restrict every merchant's table to the
- * parameter `merchantId`, by a condition or an inserted value, unless it is declared to be across merchants.
+ * parameter `merchantId`, by a condition or an inserted value, unless the query is declared to be across merchants.
  *
  * @throws Error with the unrestricted tables
  */
@@ -84,7 +84,10 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
   } else for (const part of Object.values(node)) collectParts(part, parts, query)
 }
 
-/** Raw SQL is not parsed: it must bind the merchant, and compare `merchant_id` at least once for each merchant's table. */
+/**
+ * Raw SQL is not parsed: it must bind the parameter `merchantId`, and compare `merchant_id` at least once for each
+ * merchant's table.
+ */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
   const tables = merchantTablesIn(sql)
@@ -100,7 +103,10 @@ export function merchantTablesIn(sql: string): string[] {
 /** Matches a table's name, unless it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
-/** Those compared with the parameter and, transitively, those compared with a restricted name. */
+/**
+ * Returns the tables whose `merchant_id` is compared with the parameter or, transitively, with the `merchant_id` of a
+ * restricted table.
+ */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
   if (isMerchantInsert(query)) for (const name of parts.names.keys()) scoped.add(name)
@@ -141,7 +147,8 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
 }
 
 /**
- * An unqualified `merchant_id` counts for all tables of the query, because it is valid only if just one of them has it.
+ * An unqualified `merchant_id` counts for all tables of the query, because SQL accepts it only if one of them has the
+ * column.
  */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]

@@ -5,17 +5,17 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** Its name in databases of development versions before 1.0.0. */
+  /** The migration's name in databases of development versions before 1.0.0. */
   readonly formerName?: string
-  /** The data that the migration rewrites, shown to the waiting operator; absent if it is fast. */
+  /** Describes the data that the migration rewrites, for the waiting operator. Absent if the migration is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/** If the select with a `refusal` finds a row, the migration fails with that message. */
+/** If a step has a `refusal` and its select finds a row, the migration fails with that message. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** From (merchant_id, `column`) to (merchant_id, id) of another table. */
+/** A foreign key from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 export type PendingMigrations = {
@@ -25,7 +25,7 @@ export type PendingMigrations = {
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
-/** `null` if there are none, or the database is new. */
+/** `null` if no migration is pending, or the database is new. */
 export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
@@ -48,7 +48,7 @@ function isNamed({ name, formerName }: Migration, applied: string): boolean {
   return applied === name || applied === formerName
 }
 
-/** A later version has migrated the database. */
+/** Returns an applied migration that this version does not know: a later version has migrated the database. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
@@ -61,12 +61,12 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** A text that is compared by bytes, whatever the collation of the database is. */
+  /** The type of a text column that compares by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
-  /** Milliseconds since 1970. */
+  /** Converts a timestamp to milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Converts a row to the JSON object that the program reads. `replaced` overrides the values of some columns. */
   readonly rowAsJson: (
@@ -78,7 +78,10 @@ export type MigrationDialect = {
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
   /** For narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
-  /** From a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column for it. */
+  /**
+   * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL the key needs a
+   * generated text column.
+   */
   readonly referenceToText: <Table extends string, Column extends string>(
     table: CreateTableBuilder<Table, Column>,
     reference: { readonly name: string; readonly column: Column; readonly target: string },
@@ -113,9 +116,9 @@ export type MigrationDialect = {
   ) => readonly MigrationStep[]
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * For a large table on SQLite: how many rows share the first column of an index, the first two columns, and so on.
-   * `byIndex` has index names without the table prefix, and `key` for the primary key. PostgreSQL collects its own
-   * statistics.
+   * Sets the statistics of a large table on SQLite: how many rows have the same first column of an index, the same
+   * first two columns, and so on. The keys of `byIndex` are index names without the table prefix, or `key` for the
+   * primary key. PostgreSQL collects its own statistics.
    */
   readonly setPlannerStatistics: (
     table: string,
@@ -134,8 +137,8 @@ export type SchemaObject = {
 }
 
 /**
- * `differences` can reject writes or allow changes to history, `notices` are harmless additions, and `unchecked` is the
- * reason if the schemas were not compared.
+ * `differences` can make writes fail or allow changes to history. `notices` are harmless additions. If the schemas were
+ * not compared, `unchecked` is the reason.
  */
 export type SchemaCheck = {
   readonly differences: readonly string[]
@@ -177,7 +180,7 @@ function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, Sche
   return new Map(objects.map((object) => [objectName(object), object]))
 }
 
-/** Triggers of two tables can have the same name. */
+/** Includes the table, because triggers of two tables can have the same name. */
 function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }

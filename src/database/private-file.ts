@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Only the owner may read a database, because it contains account numbers and hashes of keys. */
+/** Only the file's owner may read a database, because it contains account numbers and hashes of keys. */
 export const ownerOnlyMode = 0o600
 
 export function createPrivateFile(path: string): void {

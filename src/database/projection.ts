@@ -11,14 +11,14 @@ import {
 } from 'kysely'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** Sorted, so that equal sets have the same `key`. */
+/** `names` are sorted, so that equal sets of columns have the same `key`. */
 export type Projection = {
   readonly names: readonly string[]
   readonly key: string
   readonly projectedQueries: Map<object, object>
 }
 
-/** In the order of the columns' names. */
+/** The values are in the order of `Projection.names`. */
 export type ProjectedRow = readonly unknown[]
 
 export function createProjection(columns: Iterable<string>): Projection {
@@ -27,7 +27,10 @@ export function createProjection(columns: Iterable<string>): Projection {
   return { names, key: names.join(), projectedQueries: new Map() }
 }
 
-/** From a whole row, or a projected one if `columns` is given. Throws if the column was not selected. */
+/**
+ * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. The
+ * function throws if the column was not selected.
+ */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]
   const index = columns.names.indexOf(name)
@@ -37,7 +40,9 @@ export function cellReader(columns: Projection | undefined, name: string): (row:
   }
 }
 
-/** A UNION ALL also selects its ORDER BY columns, at the end, because it can be ordered only by selected columns. */
+/**
+ * A UNION ALL also selects its ORDER BY columns, after the others, because SQL orders a union only by selected columns.
+ */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
   if (!node.setOperations) return selectColumns(columns.names, node)

@@ -3,8 +3,8 @@ import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
 /**
- * A cache of statements by query. It is permanent for queries in the code, and least-recently-used for projections,
- * whose columns callers choose.
+ * A cache of prepared statements by query. Statements of whole-row queries are never evicted. Projections are evicted
+ * least recently used first, because clients choose their columns.
  */
 export type StatementCache<Statement> = {
   readonly get: (query: Query) => Statement | undefined
@@ -29,7 +29,7 @@ export type SharedQueryCache<Result> = {
   readonly clear: () => void
 }
 
-/** The cache is cleared at this size. It receives a few results per asset pair and minute. */
+/** When the cache has this many results, it is cleared. Each pair of assets adds a few results per minute. */
 const maxCachedResults = 200
 
 export function sharedQueryCache<Result>(): SharedQueryCache<Result> {

@@ -22,10 +22,10 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** The table must be scanned without indexes. Each engine compiles the marker differently. */
+/** Marks a table to be scanned without indexes. Each engine compiles the marker differently. */
 export const noIndexMarker = Symbol('no index')
 
-/** `null` for anything but a table with or without an alias. */
+/** `null` if `source` is not a table, with or without an alias. */
 export function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null
@@ -35,7 +35,7 @@ export function compileRaw(fragment: RawNode) {
   return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
 }
 
-/** They are equal whenever the condition holds. */
+/** Returns pairs of operands that are equal whenever the condition is true. */
 export function equalOperands(condition: OperationNode): [OperationNode, OperationNode][] {
   const conjuncts = conjunctsOf(condition)
   return conjuncts.some(hasTopLevelOr) ? [] : conjuncts.flatMap(operandsOfEquality)
@@ -45,7 +45,7 @@ function conjunctsOf(condition: OperationNode): OperationNode[] {
   return AndNode.is(condition) ? [condition.left, condition.right].flatMap(conjunctsOf) : [condition]
 }
 
-/** If so, the condition can be true although its other parts are false. */
+/** A condition with a top-level OR can be true although one side of the OR is false. */
 function hasTopLevelOr(condition: OperationNode): boolean {
   if (!RawNode.is(condition)) return OrNode.is(condition)
   let { sql } = compileRaw(condition)

@@ -12,14 +12,17 @@ import { noIndexMarker, placeholder } from './query-nodes.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
-/** Its parameters are placeholders, so each engine prepares it once and binds values when it runs. */
+/** A query whose parameters are placeholders: each engine prepares it once and binds values at each run. */
 export type Query = {
-  /** Of the query's prepared statement in an engine: unique among queries, and separately among projections. */
+  /**
+   * Identifies the query's prepared statement in an engine. Projected queries are numbered separately from whole-row
+   * queries.
+   */
   readonly number: number
   readonly node: RootOperationNode
-  /** For row-level security on PostgreSQL. */
+  /** The merchants whose rows the query may access. On PostgreSQL, row-level security enforces this. */
   readonly scope: QueryScope
-  /** The selected columns; rows are arrays of their values. `null` means whole rows. */
+  /** The selected columns. Each row is then an array of their values. `null` means whole rows. */
   readonly projection: Projection | null
   /** See `sharedQuery`. */
   readonly isShared: boolean
@@ -27,7 +30,7 @@ export type Query = {
   readonly isAcrossCustomers: boolean
 }
 
-/** Rows are new objects with camelCase names. */
+/** Rows are new objects with camelCase names, or arrays of values if the query has a projection. */
 export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
   readonly customerId?: string
@@ -39,24 +42,23 @@ declare const txBrand: unique symbol
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
- * Values that the operations of a batch change one after another, such as the latest number of a list. Each is read
- * once, kept in memory, and stored once before COMMIT. A failed operation does not change them.
+ * Values that the operations of a batch change one after another, such as the latest number of a list. Each value is
+ * read once, kept in memory, and stored once before COMMIT. A failed operation does not change the values.
  */
 export type DeferredValues = {
   /** Reads the value of `name` with a row lock, before the operation knows whether it will change the value. */
   readonly lock: <Value>(name: string, read: DeferredUpdate<Value>['read']) => void
-  /** Changes the value of `name` and returns the new value. */
   readonly update: <Value>(name: string, how: DeferredUpdate<Value>) => MaybePromise<Value>
 }
 
 export type DeferredUpdate<Value> = {
-  /** With a row lock; called for the first change in a batch. */
+  /** Reads the value with a row lock. Called for the first change in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
 }
 
-/** Selects no columns yet. */
+/** A query of one table that selects no columns yet. */
 export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
 
 /** The parameters of a query, which are placeholders inside `build`. */
@@ -115,7 +117,7 @@ export function sharedQuery<P extends object, Result>(
   return (db, params) => db.execute<Result>(built, params)
 }
 
-/** One statement for each combination of filters in use. */
+/** Builds one statement for each combination of filters that callers use. */
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
@@ -134,21 +136,21 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   }
 }
 
-/** Returns the rows of its RETURNING clause. */
+/** Returns the rows of the statement's RETURNING clause. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result[]> {
   return query(build)
 }
 
-/** `null` if its condition did not hold. */
+/** `null` if no row matched the statement's condition. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result | null> {
   return queryOne(build)
 }
 
-/** Requires a value for every column. */
+/** Requires a value for every column that the database does not generate. */
 export function insertRow<Table extends TableName>(
   table: Table,
 ): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
@@ -180,9 +182,9 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** Operators know rows by id alone. */
+/** Finds the merchant of a row, for operators, who know only the row's id. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
-  // Kysely's types require a single table.
+  // Kysely's types accept one table name, not a union.
   const one = table as 'customers'
   return queryOne((p: Params<{ id: string }>) =>
     acrossMerchants(
@@ -213,7 +215,7 @@ export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   }
 }
 
-/** For the audit, because an index may be damaged. */
+/** Reads a table without indexes, for the audit, because an index may be damaged. */
 export function scanTable(table: TableName): RawBuilder<unknown> {
   const marker: Expression<unknown> = {
     get expressionType() {
@@ -277,7 +279,7 @@ export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
 }
 
-/** `null` for a read, or if it is not exactly one table. */
+/** `null` for a read, or if the statement does not change exactly one table. */
 export function changedTable({ node }: Query): TableName | null {
   const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
   const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
@@ -289,7 +291,7 @@ export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
 }
 
-/** Reading a property yields its placeholder. */
+/** Returns an object whose every property is the placeholder of that name. */
 export function placeholders<P extends object>(): P {
   return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
 }

@@ -27,7 +27,7 @@ export function stubDatabase(db: Database, count: number): Database {
 
 const maxStubQueries = 200
 
-/** No stored row has it. */
+/** Returns an id that no stored row has. */
 export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }
@@ -36,7 +36,7 @@ type StubRow = Readonly<Record<string, unknown>>
 
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // If tables share a column name, the id takes precedence, because it leads to further queries.
+  // If columns of two tables have the same name, the uuid is used, because ids lead to further queries.
   const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
   const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
   // Adds columns that queries compute.

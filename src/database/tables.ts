@@ -3,10 +3,10 @@ import { amount, dueTime, generated, integer, json, milliseconds, nullable, text
 
 /**
  * Every table and column. Kysely's types, inserts and the decoding of rows are derived from this. The migrations create
- * the tables; a test compares both.
+ * the tables; a test compares them with this declaration.
  *
  * In merchants' tables, `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the
- * customer, or the merchant in rows without a customer, so that one index serves both.
+ * customer's id, or the merchant's id in rows without a customer, so that one index serves both.
  */
 export const tables = {
   installation: {
@@ -480,7 +480,7 @@ export const tables = {
   },
 } as const
 
-/** Operators and the audit read them. */
+/** For operators and the audit. */
 export const views = {
   entries: {
     merchantId: uuid(),
@@ -511,7 +511,7 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** `until` is the time until which it signs; `null` for the newest secret. */
+/** Deliveries are no longer signed with this secret after `until`, which is `null` for the newest secret. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

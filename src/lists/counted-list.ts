@@ -89,7 +89,7 @@ async function findBlock(
   return null
 }
 
-/** Adds to the count of each block that contains a sequence number. The division is an integer division. */
+/** Adds `change` to the count of each block that contains the sequence number. The division is an integer division. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(

@@ -9,8 +9,8 @@ type CursorContext = Pick<Context, 'db' | 'merchantId'>
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * The members that an earlier version added to a list's name in cursors, by filter. A request with any other filter
- * accepts no cursors of that version, so newer filters are never listed here.
+ * For each filter, the members that an earlier version added to the list's name in cursors. A request with another
+ * filter accepts no cursors of that version, so newer filters are never listed here.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object

@@ -13,7 +13,7 @@ export type ListContext = Pick<Context, 'db' | 'merchantId'>
 /**
  * The declaration of a merchant's list: the source of its rows, its filters and its maintained totals.
  *
- * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from it.
+ * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from the declaration.
  */
 export type ListDeclaration<
   Table extends TableName,
@@ -32,8 +32,8 @@ export type ListDeclaration<
     readonly filters: Fields
     /**
      * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
-     * the same name. For several parents it runs once, with the first parent, so a parent may affect only its own
-     * condition.
+     * the same name. If a request reads the lists of several parents, the function runs once, with the first parent. So
+     * a parent may affect only its own condition.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
@@ -44,7 +44,7 @@ export type ListDeclaration<
     readonly previousCursors?: PreviousCursors<Fields>
     /** Parents whose lists can be read together, each with its filter and the condition derived from the filter. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
-    /** The sequence of rows that may be imported with their original times, in any order. */
+    /** The sequence of the rows, if rows may be imported with their original times, out of order. */
     readonly importedAs?: NumberedList
     /** The default of `limit`. */
     readonly pageSize?: number

@@ -111,7 +111,7 @@ export function defineList<
           input: Partial<SliceInputFields>,
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
-    /** Returns a projection of the named columns and of those that the list requires. */
+    /** Returns a projection of the named columns and of the columns that the list requires. */
     columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
       if (needsId) needed.push('id')
@@ -120,8 +120,8 @@ export function defineList<
       return createProjection(needed)
     },
     /**
-     * Reads the chosen columns of up to `limit` of the newest rows, or only of the row number `sequence`, for a list that
-     * is merged from several.
+     * Reads the selected columns of the newest rows (at most `limit`), or only of the row with the number `sequence`.
+     * Used by a list that is merged from several lists.
      */
     newest: async (
       db: Reader,
@@ -144,7 +144,7 @@ export function defineList<
       if (!row) throw notFound(declaration.noun)
       return row as Row
     },
-    /** Finds the merchant's rows with these ids, in any order. */
+    /** Finds the merchant's rows with these ids. Their order is unspecified. */
     find: (({ db, merchantId }: ListContext, ids: readonly string[], columns?: Projection) => {
       const [id] = ids
       // `id = ?` is cheaper than `id in (…)` with one element.

@@ -37,7 +37,8 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   /**
    * Conditions on the leading columns of one index, in index order, with all possible values of each column. The next
    * column of the index is the sequence number. If a request has only some of these conditions, its query is a UNION
-   * ALL of one index range for each combination of the other columns' values, so these should have few values.
+   * ALL with one index range for each combination of values of the other columns. So the columns should have few
+   * values.
    */
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
@@ -66,7 +67,7 @@ type ConditionParams = { readonly merchantId: string } & ConditionValues<string>
 /** Reads whole rows, or the values of a projection. */
 type ListRowsQuery<Values> = (db: Reader, params: Values, columns?: Projection) => MaybePromise<object[]>
 
-/** The queries of a list. Each prepares one statement for each combination of conditions in use. */
+/** The queries of a list. Each query prepares one statement for each combination of conditions that requests use. */
 export type ListQueries = {
   /** Reads rows, newest first unless `isAscending`. */
   readonly rows: ListRowsQuery<ConditionParams & RowRange>
@@ -82,14 +83,14 @@ export type ListQueries = {
     params: ConditionParams & { readonly fromSequence: number },
   ) => MaybePromise<SequenceMark | null>
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
-  /** Returns rows in any order. */
+  /** The order of the rows is unspecified. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Queries for several parents' lists, by the condition on the parent. */
+  /** Queries for several parents' lists. Keys are the names of conditions on a parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Reads up to `limit` rows from one end of each parent's list, in any order. */
+  /** Reads up to `limit` rows from one end of each parent's list. The order of the rows is unspecified. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
   /** Counts up to `limit` rows of each parent's list. */
   readonly counts: (
@@ -128,7 +129,10 @@ export function buildListQueries(source: UntypedSource): ListQueries {
 
 type ListQueryParts = ReturnType<typeof buildQueryParts>
 
-/** Returns the sequence column for the given conditions: the `order` of one of them, or else the list's. */
+/**
+ * Returns the sequence column for the given conditions: the
+ * `order` of one of the conditions, or else the list's `order`.
+ */
 export function sequenceColumn(
   { order, conditions }: Pick<UntypedSource, 'order' | 'conditions'>,
   isGiven: (condition: string) => boolean,
@@ -222,7 +226,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
       .map((values) => values.reduce((each, [column, value]) => each.where(column, '=', value), range))
       .reduce((merged, each) => merged.unionAll(each))
   }
-  // The columns of a UNION ALL have no table.
+  // ORDER BY must name the columns of a UNION ALL without their table.
   const orderColumn = (has: HasFilter) => (rangesOf(has).length > 1 ? unqualifiedName(orderOf(has)) : orderOf(has))
 
   const buildRowsQuery = (selected: (rows: UntypedRows, has: HasFilter) => UntypedRows) =>
@@ -230,7 +234,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
       const range = inRange(selected(allRows(), has), p, has)
         .orderBy(orderColumn(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
-      // Added only if needed, because PostgreSQL assumes that an unknown OFFSET is large, and then sorts.
+      // OFFSET is added only if needed, because PostgreSQL assumes that an unknown offset is large, and then sorts.
       return has('skip') ? range.offset(p.skip) : range
     })
   const rows = buildRowsQuery(whole)
@@ -277,7 +281,7 @@ function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQue
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition
   const names = filters.filter((name) => name !== parent)
-  // The parent is joined instead of bound as a parameter.
+  // The parent is joined, not bound as a parameter.
   const exceptParent = (has: HasFilter) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const parentRows = (p: ListQueryParams, has: HasFilter) =>

@@ -76,8 +76,8 @@ type SliceCriteria = {
 }
 
 /**
- * Creates the source of `readSlice`. If the list has a maintained total and the request has no time range, this is the
- * total. Otherwise at most `maxCountedRows` rows are counted, and `null` means that there are more.
+ * Creates the source of `readSlice`. If the list has a maintained total and the request has no time range,
+ * `total` reads it. Otherwise `total` counts at most `maxCountedRows` rows, and returns `null` if there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -123,7 +123,7 @@ function createSequenceReader(
   ) => number
 }
 
-/** Returns all columns that can be the sequence column, depending on conditions. */
+/** Returns every column that is the sequence column for some conditions. */
 export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
   return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(unqualifiedName)
 }
@@ -163,8 +163,8 @@ export function createSliceParser(
 }
 
 /**
- * Creates a reader of the same slice of each parent's list. It needs no more queries than for one list, unless the
- * request has cursors.
+ * Creates a reader of the same slice of each parent's list. It runs no more queries than a reader of one list, unless
+ * the request has cursors.
  */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent

@@ -15,7 +15,6 @@ export type NumberedList = Exclude<
   'deposits' | 'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
 >
 
-/** Lists whose rows are also numbered per owner. */
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
 /** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
@@ -84,8 +83,8 @@ export async function newRowFieldsOfOwner(
 export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
 /**
- * Numbers an imported row, which keeps its times (the exception of ruling 17). Later rows of the list are still never
- * older than it.
+ * Numbers an imported row, which keeps its times (the exception of ruling 17). Rows that are created afterwards are
+ * never older than the imported row.
  */
 export async function numberImportedRow(
   tx: Tx,
@@ -102,7 +101,6 @@ export async function numberImportedRow(
   return { merchantId, id, sequence: latest, createdAt, updatedAt }
 }
 
-/** Like `numberImportedRow`, but also takes a number per owner. */
 export async function numberImportedRowOfOwner(
   tx: Tx,
   merchantId: string,
@@ -113,13 +111,13 @@ export async function numberImportedRowOfOwner(
 }
 
 /**
- * Returns whether no row of the list is older than the one before it, which only an import can bring about.
+ * Returns whether no row of the list is older than the previous row. Only an imported row can be older.
  *
  * @param name `undefined` for a list whose rows are never imported
  */
 export function isListSorted(db: Reader, merchantId: string, name: NumberedList | undefined): MaybePromise<boolean> {
   if (name === undefined) return true
-  // A customer's token can't read the sequence; its lists are short.
+  // A customer's token can't read the sequence, so its lists count as unsorted. They are short.
   return mapMaybe(sortedSequence(db, { merchantId, name }), (sequence) => sequence?.isSorted === 1)
 }
 
@@ -131,7 +129,7 @@ const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null, isSorted: 1 }
 
 /**
- * Returns the state after a new row. A row that is not later than the latest one gets the latest time, plus 1 ms if its
+ * Returns the state after a new row. A row that is not later than the latest row gets the latest time, plus 1 ms if its
  * id would not sort after the latest id.
  */
 function advanceState(

@@ -70,7 +70,6 @@ export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(type
 /** Sequence numbers fit in 31 bits. */
 const maxSequence = 2_147_483_647
 
-/** A list that can be read in slices. */
 export type SliceableList<Context, Input, Item> = {
   readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>>
 }
@@ -192,7 +191,7 @@ function buildSlice<Item>(
   }
 }
 
-/** Creates a sequenced list from items in memory, newest first. */
+/** `items` must be newest first. */
 export function createInMemoryList<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
   const sequences = new Map(items.map((item, index) => [item, items.length - index]))
   const sequenceOf = (item: Item) => sequences.get(item) ?? 0
@@ -217,7 +216,7 @@ function sliceSizeField() {
     )
 }
 
-/** Returns a function that computes the short hash of a list's name for cursors, only once. */
+/** Returns a function that computes the short hash of a list's name for cursors, at its first call. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

@@ -29,8 +29,8 @@ const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
 /**
- * Returns the bounds to bind. If a request has one bound, adds the other, so that all requests with bounds share one
- * statement.
+ * Returns the bounds as query parameters. If a request has one bound, adds the other, so that all requests with bounds
+ * share one statement.
  */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
@@ -64,7 +64,7 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
   }
 }
 
-/** Returns the number of the last row created before `time`, or 0. */
+/** Returns the sequence number of the last row that was created before `time`, or 0. */
 async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < time) return newest.sequence
   // Invariant: rows up to `before` were created before `time`, rows from `after` were not.

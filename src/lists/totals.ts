@@ -73,8 +73,8 @@ function merchantTotalReader(
 }
 
 /**
- * Returns a reader of the maintained totals of several parents' lists, or `null` if there are none. Its result lacks
- * parents without rows.
+ * Returns a reader of the maintained totals of several parents' lists, or `null` if there are none. The result does not
+ * contain parents without rows.
  */
 export function parentTotalsReader(
   source: TotalsSource,
@@ -109,7 +109,6 @@ export function countedListName(
   return null
 }
 
-/** Returns the part of a counted list's name for one condition. */
 export function listNameSegment(label: string | undefined, value: unknown): string {
   return `/${label}:${value}`
 }

@@ -40,7 +40,7 @@ import { addHealthEndpoints, addSandboxReceiver, addWebhookKeys } from './rest/s
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AccessLog
-  /** Per merchant; `null` for no limit. */
+  /** Requests per second and merchant; `null` for no limit. */
   readonly rateLimit: number | null
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: TrustedProxies
@@ -181,7 +181,7 @@ function createRateLimits(
   if (rateLimit === null) return null
   return {
     merchants: sharing ? createSharedRateLimiter(rateLimit, sharing, elapsed) : createRateLimiter(rateLimit, elapsed),
-    // All processes together keep the limit.
+    // Each process applies its share, so that all processes together keep the limit.
     unauthenticated: createUnauthenticatedRateLimiter(
       Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))),
       elapsed,
@@ -195,7 +195,7 @@ function sendErrorOrPage(error: DomainError, request: FastifyRequest, reply: Fas
   return sendMissingPage(request, reply)
 }
 
-/** The caller's, if it is 1 to 128 printable ASCII characters (ruling 11). */
+/** Returns the caller's request id, if it has 1 to 128 printable ASCII characters (ruling 11). */
 function requestIdOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
 }

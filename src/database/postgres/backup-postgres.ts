@@ -7,7 +7,8 @@ const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local st
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * The dump, in custom format, gets its final name when it is on disk and its row counts are those of the snapshot.
+ * Writes a dump in custom format. The dump gets its final name when it is on disk and each table has the snapshot's
+ * number of rows.
  *
  * `pg_dump` runs with access to all merchants, because row-level security also applies to the owner of the tables.
  *
@@ -67,7 +68,7 @@ async function requireAllRowsVisible(client: pg.Client): Promise<void> {
 
 type RowCounts = ReadonlyMap<string, number>
 
-/** By the table names of a dump. */
+/** Keys are table names as in the dump. */
 async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
@@ -82,7 +83,7 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
   return counts
 }
 
-/** Reads the whole dump like a restore. */
+/** Reads the whole dump, as a restore does. */
 async function requireRowCounts(dump: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
   await runTool('pg_restore', ['--data-only', '--file=-', dump], counter.read)
@@ -100,7 +101,7 @@ type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () =>
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** Suffices to recognize a COPY statement. */
+/** This many bytes suffice to recognize a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
 /** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */

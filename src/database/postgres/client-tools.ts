@@ -7,7 +7,7 @@ import type { ServerTarget } from './connection-url.ts'
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
 /**
- * From `PATH`, until it ends.
+ * Runs a tool from `PATH` and waits until it ends.
  *
  * @param onOutput receives the standard output
  * @throws Error with the standard error output
@@ -50,7 +50,7 @@ export async function requireToolVersion(tool: ClientTool, serverNumber: number)
   )
 }
 
-/** The password is in a private file, because every user of the machine can read process arguments. */
+/** Passes the password in a private file, because every user of the machine can read process arguments. */
 export async function withConnectionString<Result>(
   { config: { connectionString = '' } }: ServerTarget,
   use: (connection: string) => Promise<Result>,

@@ -13,12 +13,15 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** The value of `name` or, if `name` is `null`, the constant `value`. */
+/** Binds the value of the query parameter `name` or, if `name` is `null`, the constant `value`. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /** If so, a value that the column's type cannot represent matches no row. */
+  /**
+   * Whether the parameter is compared with a column. A value that the column's type cannot represent then matches no
+   * row.
+   */
   readonly isCompared: boolean
 }
 
@@ -39,11 +42,11 @@ export function compileForPostgres({ node, scope }: Query): PostgresStatement {
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** On the right side of a comparison. */
+  /** Indexes of the parameters that are on the right side of a comparison. */
   readonly comparedParameters = new Set<number>()
   private rightOperand: OperationNode | null = null
 
-  /** One array for a list of any length, so that one statement serves all. */
+  /** Binds a list as one array, so that one statement serves lists of any length. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { leftOperand, operator, rightOperand } = node
     const value = 'value' in rightOperand ? rightOperand.value : null
@@ -69,7 +72,10 @@ class PostgresCompiler extends PostgresQueryCompiler {
     super.visitValue(node)
   }
 
-  /** Otherwise the server does not use the index order, but sorts all rows. */
+  /**
+   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without them, the server sorts all rows instead of using an
+   * index.
+   */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
     if (!setOperations || !orderBy || !limit) {
@@ -95,7 +101,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     }
   }
 
-  /** A table may have more columns than tables.ts, such as generated text columns. */
+  /** Selects only the columns in `tables.ts`. A table may have more columns, such as generated text columns. */
   protected override visitSelectAll(node: SelectAllNode): void {
     const table = this.onlyTable()
     if (table === null) super.visitSelectAll(node)
@@ -113,7 +119,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
-  /** `null` if it is not exactly one known table. */
+  /** `null` if the query does not read or change exactly one known table. */
   private onlyTable(): string | null {
     const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
     if (!query || query.joins?.length) return null
@@ -125,7 +131,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** The text id of a wallet's account is the wallet's uuid. */
+/** Casts a uuid that is compared with text: the text id of a wallet's account is the wallet's uuid. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))

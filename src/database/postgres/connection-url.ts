@@ -1,9 +1,9 @@
 import type { ClientConfig } from 'pg'
 
-/** Requests that find the queue for connections full are rejected to shed load. */
+/** When `queue` requests wait for a connection, further requests are rejected to shed load. */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
-/** Per process. */
+/** Each process has a pool of this size. */
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
 
 /** `name` is for messages, and has no password. */

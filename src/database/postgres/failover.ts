@@ -4,23 +4,23 @@ import type { ServerTarget } from './connection-url.ts'
 
 /** A statement that takes longer triggers a search for the primary. */
 const probeIntervalMs = 2_000
-/** For each server. */
+/** The time limit of the probe of one server. */
 const probeTimeoutMs = 3_000
 
 export type PrimaryServer = {
   readonly createClient: (options: ClientConfig) => pg.Client
-  /** For pg's pool. */
+  /** The class of clients that pg's pool creates. */
   readonly Client: new (
     options?: ClientConfig,
   ) => pg.Client
   readonly currentIndex: () => number
   /**
-   * Closes connections to other servers. Does nothing if there is only one.
+   * Searches for the primary and closes connections to other servers. Does nothing if there is only one server.
    *
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** A frozen server never responds, so searches for the primary every 2 s while it waits. */
+  /** Searches for the primary every 2 s until `result` settles, because a frozen server never responds. */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
@@ -28,7 +28,7 @@ export type PrimaryServer = {
  * Probes all servers concurrently, because a frozen server accepts connections but never responds. The first server
  * that passes `requirePrimary` is the primary.
  *
- * @param check the SQL of the probe; `isStandbySql` changes nothing
+ * @param check the SQL of the probe; `isStandbySql` is a probe that writes nothing
  */
 export function followPrimary(servers: readonly ServerTarget[], check = replicate): PrimaryServer {
   const opened = new Map<pg.Client, number>()
@@ -103,10 +103,10 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Also waits until the synchronous standbys have all commits that the primary shows.
+ * Checks that the server is the primary, and waits until the synchronous standbys have all commits that it shows.
  *
- * After a crash, PostgreSQL shows commits that were not replicated yet and that a failover would lose. A former primary
- * that does not know its successor fails this check, because its standbys follow another server.
+ * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose them. A former
+ * primary that does not know its successor fails this check, because its standbys follow another server.
  *
  * @throws Error if the check fails, or takes longer than `probeTimeoutMs`, which also closes the connection
  */

@@ -19,9 +19,9 @@ import { findServiceRole } from './row-security.ts'
 const minServerVersion = 150_000
 
 /**
- * Sessions are read-only.
+ * Opens the database with read-only sessions.
  *
- * @throws Error with the server and database, when it cannot be reached or has no tables of this service
+ * @throws Error with the server and database, when the database cannot be reached or has no tables of this service
  */
 export async function inspectPostgres(url: string, migrations: readonly Migration[]): Promise<InspectedDatabase> {
   const { servers, sizes } = parseConnectionUrl(url)
@@ -151,7 +151,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** Sessions of the pool may differ from the server's setting. */
+/** Reads the setting in a session of the pool, because it may differ from the server's setting. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

@@ -79,7 +79,7 @@ const forbiddenVerbs = ['update', 'delete', 'truncate']
 const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
-/** An arbitrary number, the same in every version. */
+/** An advisory lock. The number is arbitrary, but the same in every version. */
 const migrationLockKey = 7_230_417_005
 
 type MigrateOptions = {
@@ -89,7 +89,7 @@ type MigrateOptions = {
 }
 
 /**
- * One transaction. Because of an advisory lock, processes that start simultaneously migrate once.
+ * Runs in one transaction. An advisory lock prevents processes that start simultaneously from migrating twice.
  *
  * @throws Error when the database has no tables of this service and `mustExist` is true, or a later version has
  *   migrated it
@@ -102,7 +102,7 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security also applies to the owner: without this setting a migration would see no rows.
+    // Row-level security also applies to the owner of the tables. Without this setting a migration would see no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {

@@ -19,14 +19,14 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** Applies while nothing fails. */
+/** The interval of searches for the primary while no statement fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
  * Applies pending migrations. If the URL has several servers, follows the primary.
  *
- * @throws Error with the server and database, when it cannot be opened, or when `mustBeDurable` is true and the
- *   server's settings can lose acknowledged commits
+ * @throws Error with the server and database, when the database cannot be opened, or when `mustBeDurable` is true and
+ *   the server's settings can lose acknowledged commits
  */
 export async function openPostgres(
   url: string,
@@ -58,7 +58,7 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // Queues are per merchant, who is not known yet.
+    // Each merchant has its own queue, and the merchant is not known yet.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     // Any number of processes may write.
@@ -98,7 +98,7 @@ const selectFence = query(
       from migrations limit 1` as never,
 )
 
-/** Uses a separate connection. */
+/** Checks and migrates the database on a separate connection. */
 async function prepareDatabase(
   { primary, servers }: PrimaryAndServers,
   migrations: readonly Migration[],

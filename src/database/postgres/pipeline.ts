@@ -26,7 +26,7 @@ export type StatementPipeline = Submittable & {
 }
 
 /**
- * One Sync, in one round trip.
+ * Sends all steps with one Sync, in one round trip.
  *
  * Unless a transaction is open, the steps up to the Sync are one implicit transaction, and the server skips the steps
  * after a failed one. pg's own pipelining sends a Sync for each statement: the steps after a failed one would run,
@@ -97,8 +97,8 @@ function addListeners(connection: Connection, listeners: Record<string, (message
 }
 
 /**
- * Encodes the messages of PostgreSQL's protocol 3.0: Close; Parse, Describe, Bind and Execute of each step; Sync. Uses
- * one buffer, because writing many small ones costs more than the rest of a payout.
+ * Encodes the messages of PostgreSQL's protocol 3.0: Close; Parse, Describe, Bind and Execute of each step; Sync.
+ * Writes one buffer, because writing many small buffers costs more than all other work of a payout.
  */
 function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))

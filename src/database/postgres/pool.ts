@@ -34,7 +34,7 @@ const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
 const idleInTransactionTimeoutMs = 15_000
 
-/** All databases have the same tables. */
+/** Shared by all pools, because all databases have the same tables. */
 const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
 /** Connects to the new primary after a failover. */
@@ -89,7 +89,7 @@ export function postgresPool(
   return {
     acquire: async () => {
       const client = await connect()
-      // A statement on a broken connection reports the error.
+      // The error is ignored here, because the next statement on the broken connection reports it.
       const ignore = () => {}
       client.on('error', ignore)
       const connection = connections.get(client) ?? postgresConnection(client, describedStatements)

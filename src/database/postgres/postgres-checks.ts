@@ -96,9 +96,9 @@ async function findDamage(client: pg.Client): Promise<SelfCheck> {
 }
 
 /**
- * The database must be fully migrated. Runs the migrations in a scratch schema of the same server, because versions of
- * PostgreSQL print definitions differently, and rolls them back. `unchecked` reports if the user may not create a
- * schema or the server is a standby.
+ * Compares the schema with the migrations, which must all be applied. Runs the migrations in a scratch schema of the
+ * same server, because versions of PostgreSQL print definitions differently, and rolls them back. If the user may not
+ * create a schema, or the server is a standby, `unchecked` is the reason.
  *
  * @param client a new client, which this function connects and closes
  */
@@ -139,7 +139,7 @@ async function buildExpectedSchema(
   return readSchemaObjects(client, scratch)
 }
 
-/** Definitions then omit the schema's name and can be compared. */
+/** Puts `schema` into `search_path`, so that definitions omit its name and can be compared. */
 async function readSchemaObjects(client: pg.Client, schema: string): Promise<SchemaObject[]> {
   await client.query(`select set_config('search_path', quote_ident($1), true)`, [schema])
   const { rows } = await client.query<SchemaObject>(schemaObjectsSql)

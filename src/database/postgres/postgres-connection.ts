@@ -22,7 +22,7 @@ export type ControlStatement =
   | 'commit'
   | 'rollback'
 
-/** Runs them in order, in one round trip. */
+/** Runs the items in order, in one round trip. */
 export type SendStatements = (
   items: readonly (BoundQuery | ControlStatement)[],
   options?: { readonly mayTakeLong?: boolean },
@@ -30,7 +30,7 @@ export type SendStatements = (
 
 export type PostgresConnection = {
   readonly send: SendStatements
-  /** They ended with the previous transaction. */
+  /** Forgets the settings of row-level security, which ended with the previous transaction. */
   readonly resetScope: () => void
 }
 
@@ -42,7 +42,7 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** Per connection, because each takes memory of the server. */
+/** The limit of each connection, because each prepared statement uses memory of the server. */
 export const maxPreparedProjections = 200
 
 /**
@@ -59,7 +59,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** Other merchants need the connection of a waiting transaction, or share its batch. */
+/** Short, because other merchants need the connection of a waiting transaction, or share its batch. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -89,12 +89,12 @@ type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on'
 
 /**
  * Prepares each query once. Before a query on merchants' tables, in the same round trip, sets the merchant for
- * row-level security from the query's parameter `merchantId`. `Query.scope` determines these settings, so no query
- * depends on those of an earlier one.
+ * row-level security from the query's parameter `merchantId`. `Query.scope` determines the settings, so no query
+ * depends on the settings of an earlier query.
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
-  /** The next round trip closes them. */
+  /** Names of prepared statements that the next round trip closes. */
   let evicted: string[] = []
   const preparedProjections = new LRUCache<string, true>({
     max: maxPreparedProjections,
@@ -114,7 +114,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       return await pipeline.results
     } finally {
       clearTimeout(timeout)
-      // Names are added after the pipeline has ended, because the cache may evict one of its statements.
+      // Names are added after the pipeline has ended, because adding a name may evict a statement of the pipeline.
       for (const name of pipeline.preparedNames()) {
         if (isProjectionName(name)) preparedProjections.set(name, true)
         else prepared.add(name)
@@ -125,7 +125,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** The first step with an unprepared name carries the text. */
+  /** Only the first step with an unprepared name contains the SQL text. */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {
@@ -168,7 +168,7 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       const described = await findOrDescribe(items)
       const step = stepFactory()
       const steps: PipelineStep[] = []
-      /** Other steps change settings. */
+      /** The index of each item's step. The other steps change settings. */
       const itemSteps: number[] = []
       for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {

@@ -12,10 +12,13 @@ import { findOwnRelation } from './restore-postgres.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
-/** Held by the session of a running copy: an arbitrary number, the same in every version. */
+/** The advisory lock of the session that copies. The number is arbitrary, but the same in every version. */
 const copyLockKey = 7_230_417_057
 
-/** The fence waits for running transactions, and others wait for it, so it gives up early and retries. */
+/**
+ * Creating the fence waits for running transactions, and later transactions wait for the fence. So an attempt gives up
+ * early and is repeated.
+ */
 const fenceLockTimeoutMs = 2_000
 const maxFenceAttempts = 30
 
@@ -29,7 +32,7 @@ const sqlTypes: Readonly<Record<ColumnKind, string>> = {
 }
 
 /**
- * Connects to a migrated PostgreSQL database as a side of a copy.
+ * Connects to a migrated PostgreSQL database as the source or target of a copy.
  *
  * @throws Error when another process copies to or from it
  */
@@ -38,7 +41,7 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
   const primary = followPrimary(servers)
   await primary.find()
   const client = primary.createClient({ connectionTimeoutMillis: 10_000 })
-  // A statement on a broken connection reports the error.
+  // The error is ignored here, because the next statement on the broken connection reports it.
   client.on('error', () => {})
   await client.connect()
   const inserts = new Map<string, string>()
@@ -54,7 +57,7 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
     }
   }
 
-  /** Retries if a running transaction and the fence wait for each other. */
+  /** Retries after lock timeouts and deadlocks with running transactions. */
   async function fence(marker: CopyMarker, clearedTables: readonly string[] = []): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -102,7 +105,8 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
       inserts.set(table.name, text)
       const values = table.columns.map(({ kind }, i) => rows.map((row) => encodeValue(kind, row[i] ?? null)))
       await inTransaction(async () => {
-        // The marker that ends the copy waits for the disk, and with it for all earlier commits.
+        // Only the commit of the marker that ends the copy waits for the disk. It makes all earlier commits durable
+        // too.
         await client.query('set local synchronous_commit = off')
         await client.query({ name: `copy ${table.name}`, text, values })
         await client.query('update database_copies set progress = $1', [JSON.stringify(progress)])
@@ -113,7 +117,7 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
   }
 }
 
-/** @throws Error when the database has tables, and they are not those of this service */
+/** @throws Error when the database has tables that this service did not create */
 export async function requireNewOrOwnPostgres(url: string): Promise<void> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
@@ -227,7 +231,7 @@ const keySql = `select attname as name from pg_constraint cross join unnest(conk
   where contype = 'p' and conrelid = to_regclass(quote_ident($1)) order by place`
 
 async function readMarker(client: pg.Client): Promise<CopyMarker | null> {
-  // An earlier version has no such table.
+  // A database of an earlier version has no such table.
   const { rows: tables } = await client.query(`select to_regclass('database_copies') as name`)
   if (tables[0].name === null) return null
   const { rows } = await client.query({

@@ -10,7 +10,7 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** Limits latency: the first query of a round trip gets its result with the last. */
+/** Limits latency, because the first query of a round trip gets its result together with the last query. */
 const maxReadsPerRoundTrip = 16
 
 /**

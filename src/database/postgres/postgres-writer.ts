@@ -45,8 +45,8 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * READ COMMITTED; isolation comes from the statements: conditional updates, unique keys, and `select … for update` on
- * rows that an operation depends on.
+ * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and
+ * `select … for update` on the rows that an operation depends on.
  *
  * A write takes one of three paths:
  * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one
@@ -57,7 +57,8 @@ type MerchantWrite = QueuedWrite & { readonly merchantId: string }
  *   another. If the batch fails, each of its writes runs alone.
  * - **Alone**: retried after conflicts up to `maxAttempts` times, and after lock timeouts until its deadline.
  *
- * A write whose connection breaks is not retried but rejected with UNAVAILABLE; during COMMIT it may be stored.
+ * A write whose connection breaks is not retried but rejected with UNAVAILABLE. If the connection breaks during COMMIT,
+ * the write may be stored.
  *
  * @param notifyChange called after COMMIT for each watched table that the transaction changed
  * @param onFatal called when a callback throws
@@ -80,11 +81,11 @@ export function postgresWriter(
   /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
   const maxLockRetries = Math.max(1, Math.floor(connections / 2))
   let lockRetries = 0
-  /** Of each merchant whose serial batch is running. */
+  /** The queued writes of each merchant whose serial batch is running. */
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
-   * How many writes of failed concurrent batches have not ended, by merchant. Until they end, the merchant joins no
+   * The number of unfinished writes of failed concurrent batches, by merchant. Until they end, the merchant joins no
    * concurrent batch.
    */
   const isolated = new Map<string, number>()
@@ -232,7 +233,7 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /** Unless the server is down, a failed batch passes each write to `rerun`. */
+  /** If the batch fails, passes each write to `rerun`, unless the server is down. */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {
@@ -291,7 +292,7 @@ async function runInBatch(
   }
 }
 
-/** The handle becomes invalid when the operation ends. */
+/** The operation's `tx` becomes invalid when the operation ends. */
 async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
   const requireRunning = () => {

@@ -11,8 +11,8 @@ import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
- * In one transaction, into an empty database. The login role becomes the owner of all objects. If the inspection fails,
- * removes the objects again.
+ * Restores a dump into an empty database, in one transaction. The login role becomes the owner of all objects. If the
+ * inspection fails, all objects are dropped again.
  *
  * @throws Error like `restoreDatabase`
  */
@@ -75,13 +75,13 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Omits relations of PostgreSQL and of extensions. */
+/** Returns the name of a relation that neither PostgreSQL nor an extension created; `null` if there is none. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null
 }
 
-/** So that no service starts on a rejected backup. */
+/** Drops what was restored, so that no service starts on a rejected backup. */
 const dropAllSql = `do $$ declare made record; begin
     for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',

@@ -6,13 +6,13 @@ import { camelCase, snakeCase } from '../tables.ts'
 /** The role that sessions assume if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** A row is visible if the session's settings contain its merchant or allow all merchants. */
+/** True if the session's settings contain the row's merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Returns the condition of a table's customer policy, which applies in addition to the merchant's. It allows rows with
- * the customer's id, or none if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
+ * Returns a condition that applies in addition to the merchant's policy. In customer scope it allows rows with the
+ * customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
  * query rewriting restricts, because a policy would need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
@@ -27,8 +27,8 @@ function customerPolicySql(table: string): string | null {
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
- * Enables row-level security on all merchants' tables, also for their owner. Whenever a database is opened, its
- * customer policies are updated to this version's declaration. A policy's SQL comment contains its condition.
+ * Enables row-level security, also for the owner of the tables. Whenever a database is opened, its customer policies
+ * are updated to this version's declaration. To detect a change, the SQL comment of a policy contains its condition.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
@@ -73,7 +73,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** Returns whether the login role bypasses row-level security, as a superuser or with BYPASSRLS. */
+/** True for a superuser, and for a role with BYPASSRLS. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -82,7 +82,7 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * Returns the role that sessions must assume for row-level security to apply; `null` if it applies to the login role.
+ * `null` if row-level security applies to the login role.
  *
  * @param onWarning called if the role cannot be assumed, so that only the queries separate merchants
  */

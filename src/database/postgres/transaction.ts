@@ -8,7 +8,7 @@ import type { PooledConnection, PostgresPool } from './pool.ts'
 import type { BoundQuery, ControlStatement } from './postgres-connection.ts'
 import { isConnectionLost, isConnectionUnusable } from './postgres-errors.ts'
 
-/** Begins with its first statement. */
+/** BEGIN is sent with the first statement. */
 export type Transaction = Reader & {
   /**
    * A read-write transaction that only read also waits for the synchronous standbys: it may return a stored result,
@@ -22,7 +22,7 @@ export type Transaction = Reader & {
 }
 
 type QueuedStatement = BoundQuery & {
-  /** If so, the statement cannot be deferred. */
+  /** Whether the operation awaits the rows. If so, the statement cannot be deferred. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void
@@ -32,8 +32,8 @@ const maxUnsentStatements = 500
 
 /**
  * Concurrent statements of an operation are sent together, with BEGIN before the first. A write without RETURNING
- * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails, so
- * does the transaction.
+ * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails,
+ * the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null
@@ -116,7 +116,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
   }
 
-  /** A COMMIT that wrote nothing does not wait for standbys. */
+  /** The COMMIT of a transaction that wrote nothing does not wait for standbys. */
   function mustReplicate(): boolean {
     return begin.includes('begin') && !hasWritten
   }

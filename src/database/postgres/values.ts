@@ -20,11 +20,11 @@ export const typeOids = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** PostgreSQL would reject a text that is not a UUID. No row has this id. */
+/** Replaces a string that is not a UUID, which PostgreSQL would reject. No row has this id. */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * PostgreSQL's text format; `null` for NULL.
+ * Encodes a value in PostgreSQL's text format. `null` means NULL.
  *
  * @param type OID of the type that PostgreSQL expects
  */
@@ -46,8 +46,8 @@ function encodeArray(items: readonly unknown[], type: number): string {
 }
 
 /**
- * Decodes to the object that SQLite would return, faster than a loop. All names in the generated code are columns of
- * our own queries.
+ * Returns a function that decodes a row to the object that SQLite would return. The function is generated code, which
+ * is faster than a loop. All names in it are columns of our own queries.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const properties = fields.map((field, i) => {
@@ -72,7 +72,7 @@ export function createProjectionDecoder(fields: readonly RowField[]): (values: (
 
 const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, integerOrText, booleanToBigint }
 
-/** Any other type stays text. */
+/** Values of other types stay strings. */
 const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
   [typeOids.boolean]: 'booleanToBigint',
   [typeOids.bigint]: 'BigInt',
@@ -97,7 +97,7 @@ export function isoTime(text: string): string {
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
-/** The sum of amounts is a numeric; anything but an integer stays text. */
+/** A sum of amounts has the type numeric. A value that is not an integer stays a string. */
 function integerOrText(text: string): bigint | string {
   return /^-?\d+$/.test(text) ? BigInt(text) : text
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** The session setting of the one process that writes to a fenced database. */
+/** The session setting of the one process that may write to a fenced database. */
 const exemptSetting = 'app.copying'
 
 /** The schema check ignores this function and its triggers. */
@@ -16,8 +16,8 @@ const functionSql = `create or replace function ${fenceName}() returns trigger l
   end $fence$`
 
 /**
- * Fencing by triggers, which bind every process, of any version, from the end of this transaction on. Creating a
- * trigger waits for the transactions that have written to its table.
+ * Creates triggers that reject the writes of every process, of any version, once this transaction has committed.
+ * Creating a trigger waits for the transactions that have written to its table.
  */
 export async function fenceTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   await client.query(functionSql)

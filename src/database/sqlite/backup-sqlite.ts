@@ -5,10 +5,10 @@ import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * The copy gets its final name when it is complete, checked and on disk.
+ * Copies the database to a new file, which gets its final name when it is complete, checked and on disk.
  *
- * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes
- * and so hides their damage, therefore the database is checked as well as the copy.
+ * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes,
+ * so the copy does not show damaged ones. Therefore the database is checked as well as the copy.
  *
  * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */
@@ -38,7 +38,7 @@ function requireIntegrity(raw: Sqlite.Database, sentence: string): void {
   if (errors.length > 0) throw new Error(`${sentence}: ${errors.slice(0, 3).join('; ')}`)
 }
 
-/** The database's row counts before and after copying bound those of the copy. */
+/** The copy's row counts must lie between the database's row counts before and after copying. */
 function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCounts; atMost: RowCounts }): void {
   const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {

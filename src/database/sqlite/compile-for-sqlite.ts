@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** The parameter `name` or, if `name` is `null`, the constant `value`. */
+/** A parameter binds the value of the query parameter `name` or, if `name` is `null`, the constant `value`. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]

@@ -44,7 +44,7 @@ export function prepareDatabaseFile(
 
 type FileContents = 'nothing' | 'ours' | 'foreign'
 
-/** Opens the file for writing only to roll back a transaction after a crash. */
+/** Opens the file for writing only if a transaction must be rolled back after a crash. */
 export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
     return readContents(path, migrations, { readonly: true })
@@ -62,7 +62,7 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
       .pluck()
       .get(...values) !== undefined
   try {
-    // Except SQLite's own tables.
+    // Ignores SQLite's own tables.
     if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
     const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
     const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
@@ -79,7 +79,7 @@ const fileDescriptions = {
 } as const
 type FileSuffix = keyof typeof fileDescriptions
 
-/** Whether the path of an open file still refers to it. */
+/** Whether the path still refers to the file that was opened. */
 type FileStatus = 'same' | 'removed' | 'replaced'
 
 /** `isWalEmpty` is true if a new, empty file has replaced the WAL. */
@@ -88,8 +88,8 @@ type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalE
 export type FileWatch = {
   readonly requireUnchanged: () => void
   /**
-   * Like `requireUnchanged`, but checks at most every 100 ms, for reads: no other process of this service can start and
-   * commit faster.
+   * For reads: like `requireUnchanged`, but checks at most every 100 ms, because no other process of this service can
+   * start and commit in less time.
    */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
@@ -100,8 +100,8 @@ const checkIntervalMs = 100
 const idleCheckIntervalMs = 1_000
 
 /**
- * Also watches the WAL and its index. SQLite continues to use files that were removed or replaced, and commits to them
- * are lost when the process ends.
+ * Watches the database file, the WAL and the WAL's index. SQLite continues to use files that were removed or replaced,
+ * and commits to them are lost when the process ends.
  *
  * After a change the process rejects everything permanently, because it cannot know what other processes did to the
  * files.
@@ -173,8 +173,8 @@ function statFile(path: string): Stats | undefined {
 const checkpointTimeoutMs = 1_000
 
 /**
- * Checkpoints the WAL if only its file name is gone, because otherwise acknowledged writes would be lost with the
- * process. Does nothing if other processes may have written to a new WAL.
+ * Checkpoints a WAL that was unlinked while open, because otherwise its acknowledged writes would be lost when the
+ * process ends. Does nothing if other processes may have written to a new WAL.
  *
  * @returns whether the whole WAL is in the database file and on disk
  */
@@ -191,7 +191,7 @@ export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatus
 }
 
 /**
- * The WAL must be as long as its index says.
+ * Checks that the WAL contains all pages that its index counts.
  *
  * @throws Error when the WAL was removed while another process had it open: the current WAL lacks that process's
  *   commits, and must not be extended

@@ -64,8 +64,8 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Applies pending migrations in one transaction, which takes the write lock first, so that processes that start
- * simultaneously migrate once.
+ * Applies pending migrations in one transaction. It takes the write lock first, so that processes that start
+ * simultaneously do not migrate twice.
  *
  * Foreign keys are off, because otherwise dropping a table would search for references to each of its rows, without an
  * index. The pragma works only outside of transactions.
@@ -105,7 +105,7 @@ export function migrateSqlite(
   }
 }
 
-/** None for a new file. */
+/** Returns no names for a new file. */
 export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])

@@ -79,7 +79,7 @@ const savedAdvice = 'All acknowledged writes are saved in the database file.'
 const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * For a process that only reads, after the writer process has opened the file.
+ * Opens the file in a process that only reads. The writer process must have opened it before.
  *
  * @throws Error with the path when the file cannot be opened
  */
@@ -217,14 +217,14 @@ function openConnections(
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // Otherwise its lock on the files stays, and later attempts fail.
+      // If the connection stayed open, its lock on the files would make later attempts fail.
       writing.raw.close()
       throw error
     }
   })
 }
 
-/** A connection opens and locks its files with its first read. */
+/** Reads a row, because a connection opens and locks its files with its first read. */
 function openReadConnection(path: string): SqliteConnection {
   const reading = openConnection(path, { isReadOnly: true })
   selectAnyMigration(reading)

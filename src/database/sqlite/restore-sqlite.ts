@@ -25,8 +25,8 @@ import { appliedMigrations } from './migrate-sqlite.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
- * Checks a copy in the same folder, and renames it when it is complete and on disk. If the process is killed during the
- * restore, the database stays unchanged, and the next restore removes the copy.
+ * Copies the backup into the database's folder, checks the copy, and renames it when it is complete and on disk. If the
+ * process is killed during the restore, the database stays unchanged, and the next restore removes the copy.
  *
  * @throws Error like `restoreDatabase`
  */
@@ -51,7 +51,7 @@ export async function restoreSqlite(
   }
 }
 
-/** Only the owner can read the copy. Reports KiB. */
+/** Only the owner can read the copy. Progress is reported in KiB. */
 async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
@@ -190,7 +190,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** On Linux. Only root can see other users' processes. */
+/** Works on Linux only. Only root can see other users' processes. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),

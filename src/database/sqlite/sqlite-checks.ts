@@ -3,7 +3,7 @@ import type { Migration, SchemaCheck, SchemaObject } from '../migration.ts'
 import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
 
-/** Also finds violated constraints and foreign keys. */
+/** Finds damaged pages and indexes, and violated constraints and foreign keys. */
 export function findIntegrityErrors(raw: Sqlite.Database): string[] {
   try {
     const pages = raw.pragma('integrity_check') as { integrity_check: string }[]
@@ -73,7 +73,7 @@ const foreignKeysSql = `select s.name as "table", k."table" as target,
     group_concat(k."from" || ' to ' || coalesce(k."to", 'key'), ', ' order by k.seq) || ' on delete ' || k.on_delete as definition
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table' and s.name ${isOwnNameSql} group by s.name, k.id`
 
-/** Such an index cannot reject a row. */
+/** Whether the index cannot reject a row: it is neither unique nor partial, and has no expression. */
 function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; name: string }): boolean {
   return (
     raw
@@ -85,7 +85,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** SQLite stores definitions as they were typed. */
+/** SQLite stores definitions with their whitespace as typed. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

@@ -18,12 +18,12 @@ export type SqliteConnection = {
 
 export const lockTimeoutMs = 5_000
 
-/** Each statement takes about 15 KB, which is freed after its eviction by garbage collection. */
+/** Each statement uses about 15 KB, which garbage collection frees after the statement's eviction. */
 const maxPreparedProjections = 500
 
 /**
- * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not know of that memory, and
- * would otherwise collect evicted statements only after tens of thousands.
+ * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not count that memory: without
+ * the buffer, garbage collection would start only after tens of thousands of evicted statements.
  */
 const projectionMemoryBytes = 32 * 1024
 
@@ -105,7 +105,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // A number cannot hold every amount; bigints cost more.
+  // Amounts need bigints, because a number cannot hold every amount. Other rows use numbers, which cost less.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -126,7 +126,7 @@ function changedTableIn(sql: string): ChangedTable {
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
-/** An expression may be an amount. */
+/** `null` means an expression, which may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
 /** All names in the generated code are parameters of our own queries. */
@@ -141,7 +141,7 @@ function createBinder(parameters: SqliteStatement['parameters']): PreparedStatem
 function encodeParameter(name: string | null, value: unknown): unknown {
   if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
-  // better-sqlite3 binds a number as floating point, with which SQL would not use integer division.
+  // better-sqlite3 binds a number as floating point, and SQL divides such numbers without rounding.
   if (typeof value === 'number') return BigInt(value)
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return value
@@ -172,7 +172,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/** A third faster than a loop. All names in the generated code are columns of our own queries. */
+/** Generates code, which is faster than a loop. All names in it are columns of our own queries. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

@@ -6,7 +6,7 @@ import { nextBatchSize } from '../copy/copy-side.ts'
 import { lockTimeoutMs, openConnection } from './sqlite-connection.ts'
 import { fenceEpoch, unfenceEpoch } from './writer-epoch.ts'
 
-/** Opens a migrated SQLite file as a side of a copy. */
+/** Opens a migrated SQLite file as the source or target of a copy. */
 export function sqliteCopySide(path: string): CopySide {
   const { raw } = openConnection(path, { isReadOnly: false })
   raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
@@ -103,7 +103,7 @@ const referencesSql = `select s.name as child, k."table" as parent
 type StoredMarker = Omit<CopyMarker, 'progress'> & { readonly progress: string | null }
 
 function readMarker(raw: Sqlite.Database): CopyMarker | null {
-  // An earlier version has no such table.
+  // A database of an earlier version has no such table.
   if (raw.prepare(`select 1 from sqlite_schema where name = 'database_copies'`).get() === undefined) return null
   const stored = raw.prepare(markerSql).get() as StoredMarker | undefined
   return stored === undefined

@@ -16,8 +16,8 @@ export type SqliteReader = Reader & {
 /**
  * Runs reads on a read-only connection, in one read transaction for each event-loop iteration.
  *
- * A statement in an open transaction costs a quarter of one that opens its own. The transaction ends with the
- * iteration, so it neither returns stale rows nor delays a checkpoint.
+ * A statement in an open transaction costs a quarter of a statement that opens its own transaction. The transaction
+ * ends with the iteration, so it neither returns stale rows nor delays a checkpoint.
  *
  * @param writing this process's writing connection, if any
  * @param requireFiles called before each transaction; throws if the files have changed
@@ -40,7 +40,7 @@ export function sqliteReader(
   function openTransaction(): void {
     if (isOpen) return
     requireFiles()
-    // The version is read before BEGIN, so that rows can be newer than it, but never older.
+    // The version is read before BEGIN, so that rows can be newer than the version, but never older.
     readDataVersion()
     begin.run()
     isOpen = true

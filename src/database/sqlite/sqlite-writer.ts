@@ -21,8 +21,8 @@ import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 export const maxBatchSize = 256
 
 /**
- * A queue that has waited this long, or as long as the last batch took, is committed within the current event-loop
- * iteration. So under a flood of requests, at least half of the time remains for commits.
+ * A queue that has waited this long (or as long as the last batch took, if that is longer) is committed within the
+ * current event-loop iteration. So under a flood of requests, at least half of the time remains for commits.
  */
 const minOverdueMs = 50
 
@@ -38,7 +38,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** They caused a rollback of an earlier run of this batch, and are rejected when it ends. */
+  /** Writes that caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -128,7 +128,7 @@ export function sqliteWriter(
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // After the requests that arrived during the batch.
+      // Runs after the requests that arrived during the batch.
       if (lastBatchSize === 1)
         idleCheck = setImmediate(() => {
           isIdle = true
@@ -144,7 +144,7 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // After the other requests of this event-loop iteration, so that their writes share the commit.
+    // Runs after the other requests of this event-loop iteration, so that their writes share the commit.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -182,7 +182,8 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // An operation's statements need only microtasks, so its batch ends earlier.
+    // The batch ends before this callback, unless an operation awaits more than its statements, which need only
+    // microtasks.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -237,7 +238,7 @@ export function sqliteWriter(
     }
   }
 
-  /** `null` means the deferred values. */
+  /** `write` is `null` while the deferred values are stored. */
   function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
     if (batch.isOver || batch.current !== write) throw operationEnded()
     if (batch.failure) throw batch.failure
@@ -312,7 +313,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** They would wait equally long for the same lock. */
+  /** Adds the queued writes to a batch that is rejected, because they would wait equally long for the same lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -343,12 +344,15 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A retry may succeed. */
+/** True if a retry may succeed. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A full disk leaves no commit record in the WAL, but after an I/O error the record may be on disk. */
+/**
+ * True if nothing was committed. A full disk leaves no commit record in the WAL, but after an I/O error the record may
+ * be on disk.
+ */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
 }

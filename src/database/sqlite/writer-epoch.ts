@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** Never stored. */
+/** The epoch of a service before `take` succeeds. It is never stored. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -17,8 +17,7 @@ export type WriterEpoch = {
 }
 
 /**
- * The writer epoch of the database that `raw` writes: `user_version` in the file's header, which costs almost nothing
- * to read.
+ * The writer epoch is `user_version` in the header of the file that `raw` writes. Reading it costs almost nothing.
  *
  * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
  * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
@@ -26,8 +25,8 @@ export type WriterEpoch = {
  *
  * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
  *
- * A negative epoch is the fence of a copy to another database: no process commits, until `unfenceEpoch` or for good.
- * Services do not exit, because their manager would start them again on the same database.
+ * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called. The
+ * services of a fenced database do not exit, because their process manager would start them again on the same database.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
@@ -53,7 +52,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
     take: (onTakenOver) => {
       // A caller may retry after the database was closed.
       if (!raw.open) return
-      // Rejects writes until this succeeds, because the previous service may still commit.
+      // Rejects writes until `takeNext` succeeds, because the previous service may still commit.
       own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
@@ -72,12 +71,12 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Takes the epoch for a copy, within the transaction that stores its marker. */
+/** Fences the database, within the transaction that stores the copy's marker. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }
 
-/** Those that ran before the fence stay locked out. */
+/** Services that ran before the fence still cannot commit. */
 export function unfenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
 }

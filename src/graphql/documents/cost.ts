@@ -11,10 +11,13 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** The number of its fields, each multiplied by the sizes of the lists around it. */
+/**
+ * Computes the cost of an operation: the sum of its fields' prices, each multiplied by the sizes of the lists around
+ * the field.
+ */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
-/** A plain field costs 1. */
+/** Any other field costs 1. */
 const fieldPrices = {
   /** One query. */
   connection: 10,
@@ -26,7 +29,7 @@ const fieldPrices = {
   search: 100,
   /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
-  /** A maintained count, or one from an index. */
+  /** A maintained count, or a count from an index. */
   totalCount: 50,
   /** A count of up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,
@@ -38,7 +41,7 @@ const fieldPrices = {
   mutation: 1_000,
 } as const
 
-/** If it is not a connection: the maximum of all lists except those in `listSizeByField`. */
+/** The size of a list that is not a connection: the maximum of all lists except those in `listSizeByField`. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {

@@ -4,7 +4,7 @@ import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
 import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 
-/** Each takes about 100 bytes of memory per character, excluding its plans. */
+/** Each document uses about 100 bytes of memory per character, excluding its plans. */
 const maxCachedDocuments = 1_000
 const maxCachedCharacters = 500_000
 
@@ -44,12 +44,12 @@ type TrustedDocumentEntry = {
 }
 
 /**
- * Of plans (`plan-cache.ts`). Documents with 1,000,000 characters stay below it, unless they spread fragments many
- * times.
+ * The maximum size of the plans of all trusted documents, in members (`plan-cache.ts`). Documents with 1,000,000
+ * characters stay below this limit, unless they spread fragments many times.
  */
 const maxTrustedMembers = 200_000
 
-/** Other documents cannot evict trusted ones. */
+/** Other documents cannot evict trusted documents. */
 export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocumentCache {
   const byId = new Map<string, TrustedDocumentEntry>()
   // Different tools can register the same text with different ids.
@@ -106,19 +106,19 @@ function markTrusted(document: DocumentResult): DocumentResult {
   return 'errors' in document ? document : { ...document, isTrusted: true }
 }
 
-/** By the hash that a client sends instead of the text. */
+/** The texts of queries by the hash that a client sends instead. */
 export type PersistedQueryCache = {
   readonly get: (merchantId: string, hash: string) => string | undefined
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** In characters of up to two bytes. */
+/** The limits count characters of up to two bytes. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 
 /**
- * Per merchant, so that no merchant evicts another's texts. Above the total limit, the least recently used merchant
- * loses all its texts. Clients send a lost text again.
+ * Each merchant has its own cache, so that no merchant evicts another merchant's texts. Above the total limit, the
+ * least recently used cache is evicted. A client sends an evicted text again.
  */
 export function createPersistedQueryCache(
   { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },

@@ -8,7 +8,7 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** Of one request; each is several times what GraphiQL and large front ends need. */
+/** The limits of one request. Each is several times what GraphiQL and large front ends need. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
@@ -60,9 +60,9 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Null if validation is fast enough. It compares every pair of fields with the same response name in the same position.
- * This function stops at the limit and visits each fragment once per position, so it visits at most the fields of the
- * expanded document.
+ * Null if validation is fast enough, because validation compares every pair of fields with the same response name in
+ * the same position. This function stops at the limit and visits each fragment once per position, so it visits at most
+ * the fields of the expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
@@ -130,7 +130,7 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Their items have such fields as well. */
+/** Introspection fields that return lists. The items of the lists have such fields too. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
@@ -139,7 +139,7 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
-    // Validation reports it.
+    // Validation reports the missing fragment.
     if (!fragment) return emptySize
     if (visiting.has(name)) return 'circular'
     const known = sizes.get(name)

@@ -20,7 +20,7 @@ import { scopeByFieldSource } from '../schema/field-source.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
-/** A missing scope, or invalid arguments in the selection. */
+/** Returns errors about a missing scope, or about invalid arguments in the selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
 type PrecheckField = {
@@ -35,9 +35,9 @@ type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (
 const maxErrors = 20
 
 /**
- * Built at its first use. Without the check, a mutation could take effect and then fail on a field of its payload,
- * which would hide the result. The check derives from the declared sources of fields (`schema/field-source.ts`) and
- * applies to both executors.
+ * Builds the check at its first use. Without the check, a mutation could take effect and then fail on a field of its
+ * payload. The error would hide the result of the mutation. The check derives from the declared sources of fields
+ * (`schema/field-source.ts`) and applies to both executors.
  *
  * A query has no effects, so it needs no check: a field that fails is null.
  */
@@ -104,7 +104,7 @@ function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 
-/** A field without a declared source can read anything. */
+/** A field without a declared source can read anything, so it requires `read`. */
 function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
   const { fieldSource } = extensions as { fieldSource?: FieldSource }
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
@@ -125,7 +125,7 @@ function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckSt
   const check = (variables: VariableValues) => {
     const cursors = fieldSource.parse(readArguments(variables) as never)
     if (!isMutation) return
-    // Whether the cursor is valid depends on rows that the mutation has yet to create.
+    // Whether the cursor is valid depends on rows that the mutation has not created yet.
     for (const name of ['after', 'before'] as const) if (cursors[name] !== null) throw cursorNotAllowed(name)
   }
   return [{ selected, check }]
@@ -141,7 +141,7 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** On every possible type. `limits.ts` limits their number. */
+/** Returns the selected fields of every possible type. `limits.ts` limits their number. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

@@ -20,7 +20,7 @@ import { invalidDocumentError, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
 import { createVariablesReader } from './variables.ts'
 
-/** Computed once for all requests. */
+/** A document, with the values that are computed once for all requests. */
 export type PreparedDocument = {
   readonly node: DocumentNode
   readonly fragments: Fragments
@@ -39,8 +39,8 @@ export type PreparedOperation = {
 export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
- * `exceededDocumentLimit` measures fragments that operations use, but validation visits unused ones as well. So these
- * rules reject a document with unused fragments.
+ * `exceededDocumentLimit` measures only fragments that operations use, but validation also visits unused fragments. So
+ * these rules reject a document with unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
@@ -109,7 +109,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** With any variables, as clauses without a full stop. */
+/** Returns the errors that the document has with any variables, as clauses without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())

@@ -8,7 +8,7 @@ import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { requestError } from './request-errors.ts'
 
-/** Both text and identifier register a persisted query. */
+/** A request with both a text and a hash registers a persisted query. */
 export type DocumentRequest = {
   readonly query: string | null
   readonly identifier?: DocumentIdentifier | null
@@ -21,18 +21,18 @@ export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
 /** Both refresh functions return undefined if there is nothing to wait for. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** If they can be detected without a query. */
+  /** Reads changed documents, if a change can be detected without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** After a document was not found, with a query if necessary. */
+  /** Reads changed documents after a document was not found, with a query if necessary. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * By text, by the id of a trusted document, or by the hash of a persisted query. Returns a promise only if it reads
- * trusted documents from the database.
+ * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. The resolver
+ * returns a promise only if it reads trusted documents from the database.
  *
- * With the policy `trusted`, it rejects other texts without parsing them. It persists queries only with the policy
- * `any`.
+ * With the policy `trusted`, the resolver rejects other texts without parsing them. It persists queries only with the
+ * policy `any`.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
@@ -70,7 +70,7 @@ export function createDocumentResolver(
   }
 
   function persist(hash: string, text: string, merchantId: string): DocumentResult {
-    // `byText` rejects a text above the limit, so the text need not be hashed.
+    // `byText` rejects a text above the limit, so a longer text need not be hashed.
     if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
     if (!('errors' in document)) persisted.set(merchantId, hash, text)
@@ -103,7 +103,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// The links of Apollo and urql compare these messages.
+// Apollo's and urql's clients compare these messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }

@@ -13,7 +13,7 @@ import { deepFreeze } from '../plan/selection.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { withCode } from './request-errors.ts'
 
-/** Null if they are invalid, so that graphql-js reports the errors. */
+/** Null if the variables are invalid, so that graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
 /** Errors about variables longer than this contain no suggestions, which are slow to compute. */
@@ -29,9 +29,9 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * Has the same results as graphql-js (a test compares them). The function creates plain objects. Objects from
- * graphql-js have no prototype, so V8 stores them as dictionaries. Reading and copying these takes longer than all
- * checks of a small input.
+ * Returns a reader with the same results as graphql-js (a test compares them). The reader creates plain objects.
+ * Objects from graphql-js have no prototype, so V8 stores them as dictionaries. Reading and copying dictionaries takes
+ * longer than all checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -44,7 +44,7 @@ export function createVariablesReader(
     return { name: variable.name.value, coerce: coercerOf(type), defaultInput, isRequired: isNonNullType(type) }
   })
   return (variables) => {
-    // Callers choose the names, and `__proto__` is a valid one.
+    // Callers choose the names, and `__proto__` is a valid name.
     const coerced: Record<string, unknown> = Object.create(null)
     for (const { name, coerce, defaultInput, isRequired } of definitions) {
       const value = Object.hasOwn(variables, name) ? variables[name] : undefined

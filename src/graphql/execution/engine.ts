@@ -34,7 +34,7 @@ export type GraphqlRequest = DocumentRequest & {
  */
 export type Executor = 'planned' | 'reference'
 
-/** Either step by step or with `run`. No step throws: errors are in the result. */
+/** Executes a request, either step by step or with `run`. No step throws: errors are in the result. */
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
@@ -44,7 +44,9 @@ export type Engine = {
     request: OperationSelector,
     observer: ExecutionObserver,
   ) => SelectedOperation | RequestErrors
-  /** Also checks limits and cost, and runs the precheck of a mutation or a subscription. */
+  /**
+   * Checks the scope `read`, the variables, limits and the cost, and runs the precheck of a mutation or a subscription.
+   */
   readonly checkOperation: (
     selected: SelectedOperation,
     variables: GraphqlRequest['variables'],
@@ -52,7 +54,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** All steps. Null for a subscription, without running it. */
+  /** Runs all steps. Returns null for a subscription, without running it. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -191,7 +193,7 @@ function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.code === 'UNAVAILABLE'
 }
 
-/** graphql-js then does not wait again for a database that was just unavailable. */
+/** Prevents graphql-js from waiting again for a database that was just unavailable. */
 function withoutDatabase(context: GraphqlContext, error: DomainError): GraphqlContext {
   return { ...context, db: { ...context.db, execute: () => Promise.reject(error) } }
 }
@@ -213,7 +215,7 @@ function findOperation(
   )
 }
 
-/** By position in the response, so that their order does not depend on timing. */
+/** Sorts errors by their position in the response, so that their order does not depend on timing. */
 function sortErrors(
   result: ExecutionResult,
   operation: OperationDefinitionNode,
@@ -225,7 +227,7 @@ function sortErrors(
   return { ...result, errors: located.map(({ error }) => error) }
 }
 
-/** A list index stays; a field becomes its index among the selected fields. */
+/** Converts an error's path to numbers: a list index stays, and a field becomes its index among the selected fields. */
 function errorPositionOf(
   { path }: GraphQLError,
   { selectionSet }: OperationDefinitionNode,

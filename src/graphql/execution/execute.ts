@@ -30,7 +30,7 @@ export type GraphqlAnswer = {
 
 type RequestLogFields = {
   readonly operation: string | null
-  /** If so, an operator has approved the operation name. */
+  /** True for a trusted document: an operator has approved the operation name. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }
@@ -48,7 +48,7 @@ export type RequestExecution = {
   readonly logFields: () => RequestLogFields
 }
 
-/** Null for a subscription, without running it. */
+/** Returns null for a subscription, without running it. */
 export async function executeRequest(
   request: GraphqlRequest,
   admitted: AdmittedRequest,
@@ -112,8 +112,8 @@ export function serializeResult(result: FormattedResult): string {
 }
 
 /**
- * Callers choose operation names: long ones are truncated, and long numbers masked because they could be account
- * numbers.
+ * Callers choose operation names. So long names are truncated, and long numbers are masked, because they could be
+ * account numbers.
  */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {
   const label = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')

@@ -15,10 +15,10 @@ import { createContext } from '../../operations/context.ts'
 import type { PreparedDocument } from '../documents/prepare-document.ts'
 import type { Engine } from './engine.ts'
 
-/** Reading one row uses another statement than reading several. */
+/** Reading one row uses another statement than reading several rows. */
 const stubRowCounts = [1, 2]
 
-/** Prepares statements before the first request. Ignores errors, because a request can prepare its own. */
+/** Prepares statements before the first request. Ignores errors, because a request can prepare its own statements. */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue

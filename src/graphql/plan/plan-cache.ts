@@ -8,19 +8,20 @@ import { conditionVariablesOf } from './selection.ts'
 /** Null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A key identifies an operation and one set of its conditions. */
+/** A key identifies an operation and one set of values of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * For all cached plans together, in members of the objects that they write. A member takes about 700 bytes. The length
- * of documents cannot replace this limit: a short document that spreads a fragment many times can have a large plan.
+ * The maximum size of all cached plans together, in members of the objects that they write. A member uses about 700
+ * bytes. The length of documents cannot replace this limit: a short document that spreads a fragment many times can
+ * have a large plan.
  */
 const defaultMaxMembers = 60_000
 
 export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCache {
   return new LRUCache({
     maxSize: maxMembers,
-    // A plan above the limit evicts all others.
+    // A plan above the limit evicts all other plans.
     sizeCalculation: ({ members }) => Math.min(members, maxMembers),
     memoMethod: (_key, _stale, { context: create }) => create(),
   })
@@ -29,7 +30,7 @@ export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCac
 /** Clients use few condition sets for an operation. graphql-js executes the operation for any further set. */
 const maxConditionSets = 16
 
-/** At the first request for each set of `@skip` and `@include` values. */
+/** Returns a lookup that creates a plan at the first request with each set of `@skip` and `@include` values. */
 export function createPlanLookup(
   operation: OperationDefinitionNode,
   document: Omit<SelectionContext, 'conditions'>,
@@ -58,7 +59,7 @@ export function createPlanLookup(
   }
 }
 
-/** Does nothing if there are more than `maxConditionSets`. */
+/** Creates the plans of all condition sets, unless there are more than `maxConditionSets`. */
 export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
   const setCount = 2 ** names.length

@@ -30,7 +30,7 @@ export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
 /**
- * Level by level: what to load, and how to write it.
+ * Plans what to load and how to write it, level by level.
  *
  * Uses only the sources that fields declare (`schema/field-source.ts`).
  */
@@ -74,7 +74,10 @@ function namedTypeWriter(
   return writerByType(rows.withColumns(rowType.from, rowType.typeOf), new Map(writers))
 }
 
-/** `prefix` is the text before the value; `levelIndex` the index among the members with a `level` writer, or -1. */
+/**
+ * `prefix` is the text before the value. `levelIndex` is the index among the members with a `level` writer, or -1 for
+ * another writer.
+ */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 
 function objectWriter(

@@ -15,7 +15,7 @@ export type PlanningContext = SelectionContext & {
   readonly isMutation: boolean
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /** Fields that read rows of the same list share one query, with the columns of all of them. */
+  /** Fields that read rows of the same list share one query, which selects the columns of all these fields. */
   readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
@@ -27,7 +27,7 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** From one cell of each row, from each row, or from all rows of a level together. */
+/** Writes a field from one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
@@ -36,16 +36,16 @@ export type FieldWriter =
 export type ColumnPosition = { readonly at: number | string }
 
 export type RowReader = {
-  /** Returns the column's position in the projection. */
+  /** Adds the column to the projection and returns its position. */
   readonly requestColumn: (column: string) => ColumnPosition
-  /** `read` receives the named columns. */
+  /** Returns a function that calls `read` with the named columns. */
   readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
   /** For slices: the reader of the items, and a function that adds the cursors' columns to the projection. */
   readonly items: RowReader | null
   readonly requestCursorColumns: () => void
 }
 
-/** The rows are objects with every column. */
+/** Reads rows that are objects with every column. */
 export const wholeRowReader: RowReader = {
   requestColumn: (column) => ({ at: column }),
   withColumns: (_, read) => read as (row: unknown) => never,
@@ -137,7 +137,7 @@ type FindRows = (
   ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
 ) => MaybePromise<(key: string) => unknown>
 
-/** `useCount` counts the plan's fields that read them. */
+/** `useCount` is the number of the plan's fields that read the rows. */
 type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
 
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
@@ -156,7 +156,7 @@ function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
   const { rows, find } = shared
   const type = only === undefined ? null : rows.requestColumn('type')
   const load: KeyedRows['load'] = ({ context }, keys, positions) => {
-    // No other field can request the same rows, so there is nothing to batch with.
+    // No other field requests the same rows, so there is no need to batch.
     if (shared.useCount === 1) return find(context, keys, positions)
     return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
   }

@@ -12,20 +12,20 @@ export type PlanRun = {
 
 export type JsonTexts = readonly string[]
 
-/** All values at one position of the response together. */
+/** Writes all values at one position of the response together. */
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Thrown if graphql-js must execute the operation. Without a stack trace, because it is not a fault. */
+/** Thrown if graphql-js must execute the operation. It has no stack trace, because it is not a fault. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
 
-/** In favor of graphql-js, while a plan is built or run. */
+/** Abandons a plan that is being built or run, so that graphql-js executes the operation. */
 export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** If one throws, rejections of the others are handled as well. */
+/** If one writer throws, the rejections of the others are handled too. */
 export function writeAll(
   writers: readonly WriteLevel[],
   values: readonly unknown[],

@@ -15,14 +15,14 @@ import { BREAK, getArgumentValues, isAbstractType, Kind, visit } from 'graphql'
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>
 
-/** The variables are those of `@skip` and `@include` directives. */
+/** `conditions` are the values of the variables in `@skip` and `@include` directives. */
 export type SelectionContext = {
   readonly schema: GraphQLSchema
   readonly fragments: Fragments
   readonly conditions: Readonly<Record<string, unknown>>
 }
 
-/** In response order, with the names of the fragments that were spread. */
+/** `fields` are in response order; `spread` are the names of the fragments that were spread. */
 type MergedSelection = {
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
   readonly spread: ReadonlySet<string>
@@ -58,7 +58,7 @@ export function mergeSelections(
   return { fields, spread }
 }
 
-/** CollectFields in the GraphQL specification. */
+/** Implements CollectFields of the GraphQL specification. */
 export function collectFields(
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],

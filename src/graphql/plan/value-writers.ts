@@ -39,7 +39,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** One query loads the related rows of the items of all lists. */
+/** Writes the items of all lists together, so that one query loads their related rows. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -97,7 +97,7 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   return write
 }
 
-/** Also for a list of scalars or enum values. */
+/** Serializes a scalar, an enum value, or a list of them. */
 export type SerializeLeaf = (value: unknown) => string
 
 /**
@@ -107,8 +107,8 @@ export type SerializeLeaf = (value: unknown) => string
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * With the same results as the type's `serialize`. For a value of an unexpected type it falls back to graphql-js, which
- * converts the value or reports an error.
+ * Returns a writer with the same results as the type's `serialize`. For a value of an unexpected type, the writer falls
+ * back to graphql-js, which converts the value or reports an error.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)

@@ -33,7 +33,8 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty id must be rejected as invalid. Treated as absent, it would select the merchant's own rows.
+  // An empty id is passed on, so that it is rejected as invalid. If it counted as absent, it would select the
+  // merchant's own rows.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
@@ -46,7 +47,8 @@ type ConnectionSource<Row, Parent extends string> = NodeList & {
 type FilterInput = DeclaredInput<GraphqlInputFields>
 
 /**
- * @param which the start of the type's description; `known` has the filters to omit, because the parent field sets them
+ * @param which the start of the type's description; `known` are the filters that the type omits, because the parent
+ *   field sets them
  */
 export function filterType(
   name: string,
@@ -67,7 +69,10 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/** All rows, the rows of one `owner`, or the rows of each `parent`; a field of the query type, or of the type `on`. */
+/**
+ * A field of the type `on`, or of the query type. It lists all rows, the rows of one `owner`, or the rows of each
+ * `parent`.
+ */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -78,7 +83,7 @@ type ConnectionOwnership<Parent extends string> =
   | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
 /**
- * A field of the same name on several types.
+ * Adds a connection field of the same name to several types.
  *
  * @param items the plural noun for the nodes; `called` is a shorter noun for the filter's description
  */
@@ -112,7 +117,7 @@ export function addConnection<Node, Row extends Node, Parent extends string>(
     }
     const field: ObjectField<unknown> = {
       type,
-      // If reading the list fails, the response still contains the parent.
+      // Nullable, so that the response contains the parent even if reading the list fails.
       isNullable: parent !== null,
       description,
       args,

@@ -7,10 +7,13 @@ type Awaitable<Value> = Value | Promise<Value>
 
 type ComputedKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
 
-/** The field's plan and its graphql-js resolver both derive from it. Stored as the schema extension `fieldSource`. */
+/**
+ * The source of a field's value. The field's plan and its graphql-js resolver both derive from it. Stored as the schema
+ * extension `fieldSource`.
+ */
 export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
-/** A mutation requires its operation's scope as well. */
+/** The scope that a field requires. A mutation also requires its operation's scope. */
 export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | null>> = {
   column: null,
   computed: null,
@@ -27,7 +30,7 @@ export type RowFieldSource =
   | { readonly kind: 'column'; readonly column: string; readonly transform?: (value: never) => unknown }
   /** `compute` receives only the columns `from`. */
   | { readonly kind: 'computed'; readonly from: readonly string[]; readonly compute: (row: never) => unknown }
-  /** As an object of another type; null if `isPresent` returns false. */
+  /** The same row as an object of another type; null if `isPresent` returns false. */
   | { readonly kind: 'sameRow'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
   /** The key is a column, or is computed from several columns. */
   | { readonly kind: 'related'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
@@ -37,7 +40,7 @@ export type RowFieldSource =
       readonly read: (row: never) => unknown
     }
 
-/** Of the rows that belong to a parent row, or of all rows of the merchant. */
+/** A connection of the rows that belong to a parent row, or of all rows of the merchant. */
 export type ConnectionFieldSource = {
   readonly kind: 'connection'
   readonly list: NodeList
@@ -51,7 +54,7 @@ export type ConnectionFieldSource = {
   readonly parse: (args: never) => Pick<SliceRequest, 'after' | 'before'>
 }
 
-/** They can have any arguments. */
+/** Root fields can have any arguments. */
 type RootFieldSource =
   | { readonly kind: 'resolver'; readonly resolve: (context: GraphqlContext, args: never) => unknown }
   /** Null if `idOf` returns null. */

@@ -10,8 +10,8 @@ import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
 /**
- * It does not compile if `Row` lacks a column that the field reads. Only connections have arguments, because a
- * connection's arguments can be parsed before execution.
+ * A field of an object type. It does not compile if `Row` lacks a column that the field reads. Only connections have
+ * arguments, because a connection's arguments can be parsed before execution.
  */
 export type ObjectField<Row> = BaseField<Row> &
   (
@@ -25,9 +25,9 @@ type BaseField<in Row> = {
   readonly type: TypeParam<SchemaTypes>
   readonly isNullable: boolean
   readonly description: string
-  /** If the field returns the row itself. */
+  /** The type of the row, if the field returns the row itself. */
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** For graphql-js, called with whole rows. */
+  /** The resolver for graphql-js, which calls it with whole rows. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -51,7 +51,7 @@ export function exposeNullableColumn<Name extends string, Type extends TypeParam
   return exposeColumnAs(name, description, type ?? 'String', { isNullable: true })
 }
 
-/** The column's TypeScript type is wider than the values written to it. */
+/** For a column whose TypeScript type is wider than the values that are written to it. */
 export function exposeColumnAs<Name extends string>(
   name: Name,
   description: string,
@@ -110,7 +110,7 @@ export function exposeNullableRowAs<
   return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** By the id in the column `key`; null if the column is NULL or the node is not visible. */
+/** Finds the node by the id in the column `key`. Null if the column is NULL or the node is not visible. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -128,7 +128,7 @@ export function relatedListField<Row>(
   return { type: [type], isNullable: true, description, ...resolveByKey(source, 'id') }
 }
 
-/** With a key computed from columns, so that `source` need not read the row again. */
+/** Like `relatedListField`, with a key that is computed from columns, so that `source` need not read the row again. */
 export function relatedListFieldByKey<Row, const Name extends keyof Row & string, Item>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Item[]>,
@@ -234,7 +234,7 @@ type FieldBuilder = {
   readonly arg: ArgBuilder<SchemaTypes>
 }
 
-/** The declarations' types ensure that the rows have the columns. */
+/** The casts are safe, because the types of the declarations ensure that rows have the columns. */
 export function buildFields(fields: Readonly<Record<string, ObjectField<never> | QueryField>>) {
   return (t: FieldBuilder) => mapValues(fields, (field) => t.field(buildField(t, field) as never)) as never
 }

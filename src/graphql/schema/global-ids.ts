@@ -4,7 +4,7 @@ export function toGlobalId(type: string, id: string): string {
   return btoa(`${type}:${id}`)
 }
 
-/** Null for any other text. */
+/** Null if `text` is not a global id. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decodeBase64(text)) ?? []
   return type !== undefined && id !== undefined ? { type, id } : null
@@ -18,7 +18,7 @@ export function registerUnion(union: string, types: readonly string[]): void {
 }
 
 /**
- * Also accepts ids of members of a union, and UUIDs.
+ * Converts a global id of the type, or of a member of the union `type`, to the local id. Also accepts a UUID.
  *
  * Returns any other text unchanged, because the operation rejects it.
  */

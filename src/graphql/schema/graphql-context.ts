@@ -2,7 +2,7 @@ import type { OperationDefinitionNode } from 'graphql'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** For the log. */
+/** Callbacks for the log. */
 export type ExecutionObserver = {
   readonly onOperation?: (operation: OperationDefinitionNode, isTrusted: boolean) => void
   /** Called with the code of an error that is returned as a value, in a mutation's result union. */
@@ -16,7 +16,7 @@ export type StreamPosition = { readonly lastEventId: string | null; latestEventI
 
 export type GraphqlContext = Context &
   ExecutionObserver & {
-    /** By the object that identifies each (`loader.ts`). */
+    /** Keys are the objects that identify loaders (`loader.ts`). */
     readonly loaders: Map<object, unknown>
     readonly stream?: StreamPosition
   }

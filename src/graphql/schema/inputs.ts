@@ -104,7 +104,7 @@ function toPothosOptions({ type, isRequired, description, deprecationReason }: G
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
-/** Converts ids at any depth. */
+/** Converts global ids to local ids, at any depth of the input. */
 export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input

@@ -6,7 +6,7 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/** With a projection they return arrays of its columns, otherwise whole rows. */
+/** With a projection, the functions return each row as an array of its columns; otherwise they return whole rows. */
 export type NodeList = {
   readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
@@ -32,7 +32,7 @@ type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: ne
 
 export type KeyedSource<Value> = {
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
-  /** If plans can read it with a projection. */
+  /** Set if plans can read the rows with a projection. */
   readonly list?: NodeList
   readonly only?: string
 }

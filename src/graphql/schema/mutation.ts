@@ -19,7 +19,9 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/** As the root value, it prevents graphql-js from running the mutation again. */
+/**
+ * The outcome of a mutation that has run. As the root value, it prevents graphql-js from running the mutation again.
+ */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =
@@ -37,13 +39,13 @@ type MutationDeclaration<Fields extends GraphqlInputFields, Input, Result> = {
   readonly names?: FieldNames | ((input: InputOf<Fields>) => FieldNames)
 } & InputMapping<InputOf<Fields>, UnvalidatedInput<Input>>
 
-/** Required unless the operation accepts the caller's input unchanged. */
+/** `inputOf` is required unless the operation accepts the caller's input unchanged. */
 type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends [keyof Input, Input]
   ? { readonly inputOf?: (input: CallerInput) => Input }
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares.
+ * Adds a mutation that returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares.
  *
  * Undeclared errors, unexpected errors and declared errors without a GraphQL type are in the response's top-level
  * `errors`.
@@ -85,7 +87,7 @@ export function operationOfField(field: { readonly extensions: Readonly<Record<s
   return field?.extensions.operation as Operation<never, unknown, ApiDeclaration> | undefined
 }
 
-/** In order of precedence. */
+/** Returns the errors that have a GraphQL type, in order of precedence. */
 function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
   return [...impliedErrors, ...errors].filter((code) => userErrorTypes[code] !== undefined)
 }
@@ -122,8 +124,9 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
 }
 
 /**
- * For replays; null if the payload has no node. A client's cache would take the stored row for a newer state (ruling
- * 48). If the node no longer exists, the replay returns the stored row.
+ * Returns a function that loads the current node for a replay, because a client's cache would take the stored row for a
+ * newer state (ruling 48). If the node no longer exists, the replay returns the stored row. Null if the payload has no
+ * node.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
   const node = Object.values(payload).find(({ exposedRowType }) => exposedRowType)?.exposedRowType as
@@ -155,7 +158,7 @@ export function resultType<Payload extends object>(
   }) as never
 }
 
-/** A domain error is a value if `errors` includes its code. */
+/** Returns a domain error as a value if `errors` includes its code. */
 export async function catchUserError<Source>(
   { errors, names, context }: { errors: readonly ErrorCode[]; names: () => FieldNames; context: ExecutionObserver },
   operation: () => Promise<Source>,

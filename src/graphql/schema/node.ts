@@ -17,7 +17,7 @@ export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
   readonly source: KeyedSource<object | null>
-  /** The part of a global id after the type; null if the text can't be a key. */
+  /** Parses the part of a global id after the type; null if the text can't be a key. */
   readonly parseKey: (text: string) => string | null
 }
 
@@ -86,7 +86,7 @@ export function nodeUnion<Row>(
   return Object.assign(rowUnion(name, declaration), { source }) as never
 }
 
-/** No source finds the rows by one key. */
+/** Like `nodeUnion`, for rows that no source finds by one key. */
 export function rowUnion<Row>(
   name: string,
   { description, types, from, typeOf }: RowUnionDeclaration<Row>,
@@ -140,7 +140,7 @@ function requireNodeLimit(ids: readonly string[]): readonly string[] {
 
 export type NodeReference = { readonly type: string; readonly key: string }
 
-/** One node for a global id, or one node of each type for a UUID. */
+/** Returns one node for a global id, or one node of each type for a UUID. */
 export function nodeCandidatesOf(nodeId: string): NodeReference[] {
   const parsed = parseGlobalId(nodeId)
   const uuid = parseUuid(nodeId)

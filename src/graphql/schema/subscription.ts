@@ -8,13 +8,13 @@ import { argumentsOf, withLocalIds } from './inputs.ts'
 type SubscriptionDeclaration<Args extends GraphqlInputFields, Row> = {
   readonly description: string
   readonly args: Args
-  /** Ends when `signal` is aborted. */
+  /** The events end when `signal` is aborted. */
   readonly events: (
     context: GraphqlContext,
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
-  /** A reconnecting client sends it as `Last-Event-ID`. */
+  /** Returns the id that a reconnecting client sends as `Last-Event-ID`. */
   readonly eventIdOf?: (row: Row) => string
 }
 
@@ -37,7 +37,7 @@ export function addSubscription<Args extends GraphqlInputFields, Row extends obj
   )
 }
 
-/** Each event is resolved from current rows. */
+/** Clears the loaders before each event, so that the event is resolved from current rows. */
 async function* withFreshLoaders<Event>(
   context: GraphqlContext,
   events: AsyncIterable<Event>,

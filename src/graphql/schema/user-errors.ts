@@ -55,7 +55,7 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
 
 const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
-/** With the caller's field names. */
+/** An error with the caller's field names. */
 export type UserErrorSource = {
   readonly error: DomainError
   readonly message: string

@@ -107,7 +107,7 @@ function sendJson(
   return reply
 }
 
-/** A stream in chunks, anything else as one text. */
+/** Sends a stream in chunks, and any other response as one text. */
 async function sendResponse(response: Response, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.code(response.status).headers(Object.fromEntries(response.headers))
   if (response.headers.has('content-length')) return reply.send(await response.text())

@@ -11,7 +11,7 @@ import { graphqlResponseJson } from '../http/content-negotiation.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * GraphQL over HTTP, 5.1.
+ * Reads the parameters of a request (GraphQL over HTTP, 5.1).
  *
  * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
  */
@@ -70,7 +70,7 @@ function validateParameters(body: unknown): GraphqlRequest {
   }
 }
 
-/** A hash has 64 characters. */
+/** The prefix `sha256:` and the id of a trusted document, which has at most 200 characters. */
 const maxIdentifierLength = 207
 
 /** `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo and urql). */
@@ -107,7 +107,7 @@ function isMapOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** Headers in addition to the common ones. */
+/** `headers` are sent in addition to the common headers. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**

@@ -33,7 +33,7 @@ export function schemaFor(mode: Mode): GraphQLSchema {
 }
 
 /**
- * For documents of another version.
+ * Parses the schema of another version, to check documents against it.
  *
  * @throws GraphQLError if the text is not a schema
  */
@@ -41,7 +41,7 @@ export function parseSchema(text: string): GraphQLSchema {
   return buildSchema(text)
 }
 
-/** If one root field fails, the response keeps the others, which may report successful mutations. */
+/** If one root field fails, the response keeps the other root fields, which may report successful mutations. */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)

@@ -63,7 +63,7 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** For `Last-Event-ID`. */
+  /** The event id, which a client sends as `Last-Event-ID` to resume. */
   readonly id?: string
   readonly stringify: () => string
 }

@@ -5,10 +5,10 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** In all processes of a machine together. */
+/** The limit of all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** Per process, so that a page that leaks streams does not affect other pages. */
+/** The limit of one process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
 /** Short, because abandoned streams end within seconds. */
@@ -97,8 +97,8 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * One poll for all open streams. On SQLite, a version number shows whether any key may have changed; PostgreSQL needs a
- * small query.
+ * Polls once for all open streams. On SQLite, a version number shows whether any key may have changed; PostgreSQL needs
+ * a small query.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
@@ -142,7 +142,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Until `last` resolves, whose value is then the last result, unless it is null. */
+/** Yields results until `last` resolves, and then the value of `last`, unless it is null. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

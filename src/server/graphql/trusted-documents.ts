@@ -10,7 +10,7 @@ import { watchTrustedDocuments } from '../../modules/trusted-documents/watch-doc
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 
-/** Fastify fails a start after 10 s. */
+/** Fastify aborts a start that takes longer than 10 s. */
 const maxStartDelayMs = 5_000
 
 export type AllowedDocuments = 'any' | 'trusted'

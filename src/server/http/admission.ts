@@ -25,7 +25,7 @@ declare module 'fastify' {
 }
 
 /**
- * Limits failed authentications by address.
+ * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address.
  *
  * The hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). It returns a
  * promise only if it must wait, which is not the case for a cached credential.
@@ -81,8 +81,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * In live mode, so that no merchant publishes a key by mistake. An invalid key is rejected too: a key in a page is
- * compromised anyway.
+ * Rejects a request of a page with an API key in live mode, so that no merchant publishes a key by mistake. An invalid
+ * key is rejected too, because any key in a page is compromised.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -101,7 +101,9 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
-/** `null` if there is none; empty if it is malformed or if there are two different ones (ruling 12). */
+/**
+ * `null` if there is no credential; empty if it is malformed, or if there are two different credentials (ruling 12).
+ */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
   if (apiKey === undefined) return bearer

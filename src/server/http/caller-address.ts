@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import { isAddressAllowed } from '../../modules/merchants/api-key.ts'
 
-/** Their number, or their addresses and networks. */
+/** The number of trusted proxies, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
 
 const maxHops = 10
@@ -27,11 +27,11 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 }
 
 /**
- * Returns the address of the socket, or the one that trusted proxies forwarded (ruling 117). No other code reads these,
- * so that all rules about callers use the same address.
+ * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). No other code reads
+ * these addresses, so all rules about callers use the same address.
  *
  * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for any other entry, or an empty string if
- * the connection is closed
+ *   the connection is closed
  */
 export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''

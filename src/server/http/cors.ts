@@ -31,7 +31,7 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   return /^[a-z\d_-]+$/.test(origin.slice(head.length, -tail.length))
 }
 
-/** Normalization turns Unicode variants of `*` and `.` into these characters. */
+/** `URL` normalizes Unicode variants of `*` and `.` to these characters. */
 function parseOrigin(text: string): string | null {
   if (!/^https?:\/\/[^/\\?#@%\s]+$/i.test(text) || !URL.canParse(text)) return null
   const { origin } = new URL(text)
@@ -41,7 +41,7 @@ function parseOrigin(text: string): string | null {
 /** Allows a wildcard only as the first label, and not directly below a top-level domain except `localhost`. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Paths that pages can call, whether or not they exist, without signed server-to-server paths. */
+/** Paths that pages can call, whether or not they exist, except signed server-to-server paths. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** Headers that pages can read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */

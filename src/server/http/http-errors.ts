@@ -54,8 +54,9 @@ export function forwardExpectations(server: Server): void {
 }
 
 /**
- * Lets the sender of a body that is too large send it to its end, which Node discards within the request timeout.
- * Fastify closes the connection immediately: a proxy that still sends would see it reset, and answer 502 (RFC 9112, 9.6).
+ * Lets a client finish sending a body that is too large. Node discards the rest of the body, within the request
+ * timeout. Fastify would close the connection immediately: a proxy that is still sending would see a reset, and respond
+ * with 502 (RFC 9112, 9.6).
  */
 export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')

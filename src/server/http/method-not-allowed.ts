@@ -5,8 +5,8 @@ import { DomainError } from '../../core/errors.ts'
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
 /**
- * Represents all other methods, because separate routes for about thirty methods would take most of the time to create
- * the host.
+ * Routing replaces every other method with this method, because separate routes for about thirty methods would take
+ * most of the time to create the host.
  */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()

@@ -20,7 +20,10 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
 /** Further addresses share one limit, so that a flood does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
-/** A caller with a valid key must not be limited by other callers behind the same proxy. */
+/**
+ * Counts only failed authentications, because a caller with a valid key must not be limited by other callers behind the
+ * same proxy.
+ */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
   return (address, setHeader) => {
@@ -31,7 +34,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
   }
 }
 
-/** One caller usually has a whole /64 of IPv6. */
+/** Returns the /64 network of an IPv6 address, because one caller usually has the whole network. */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
@@ -63,8 +66,8 @@ export type SharedWindows = {
 }
 
 /**
- * Leased tokens plus those used within the last second never exceed `perSecond`, so the limit holds across processes.
- * The use of a leased token is recorded at the next exchange, so never too early.
+ * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the limit holds
+ * across processes. The use of a leased token is recorded at the next exchange, so never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -163,7 +166,7 @@ const windowMs = 1_000
 /** Uses within this time are merged into one entry, so that a window has at most a hundred entries. */
 const mergeWithinMs = 10
 
-/** Used tokens are free again one second after `until`. `leased` has the tokens of each process. */
+/** Used tokens are free again one second after `until`. `leased` is the number of leased tokens by process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>
@@ -189,7 +192,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** At most once in `everyMs`, because it visits all windows. */
+  /** Deletes unused windows, at most once in `everyMs`, because a sweep visits all windows. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

@@ -42,7 +42,7 @@ export type RequestSpan = {
 export type RequestTracer = {
   /** Continues the trace in the headers. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** The trace in its headers is not trusted. */
+  /** Records a request that was not admitted. The trace in its headers is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 

@@ -15,8 +15,8 @@ const overdueMs = 2
  * Responses to reads are sent together at the end of the event-loop iteration (`setImmediate`).
  *
  * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
- * A wake-up for each would cost this process up to half the time of a small response. Responses to writes are not
- * queued: a batch commits them together.
+ * A wake-up for each response would cost this process up to half the time of a small response. Responses to writes are
+ * not queued: a batch commits them together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -55,8 +55,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Immediately, or when `whenReady` calls back. Bypasses Fastify's serialization, type checks and `onSend` hooks, which
- * take a twentieth of the time of a small response.
+ * Sends a text immediately, or when `whenReady` calls back. Bypasses Fastify's serialization, type checks and `onSend`
+ * hooks, which take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,

@@ -20,7 +20,7 @@ export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Before other code sets headers, so that a page can override these. */
+/** Runs before other code sets headers, so that a page can override these headers. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

@@ -33,7 +33,7 @@ function breakable(code: string): readonly Html[] {
   return code.split(/(?<=_)/).map((part, place) => html`${place === 0 ? '' : { html: '<wbr>' }}${part}`)
 }
 
-/** Marks the parts between backticks. */
+/** Marks the parts between backticks as code. */
 function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, place) => (place % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
 }

@@ -8,7 +8,7 @@ export type GraphiqlTab = { readonly query: string; readonly variables?: string;
 
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
-/** Without demo data: no API key is known. */
+/** The only tab without demo data, when no API key is known. */
 const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {
@@ -29,7 +29,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/** At the first request. A browser that has stored no tabs shows `tabs`. */
+/** Builds the page at the first request. A browser that has stored no tabs shows `tabs`. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()

@@ -8,10 +8,10 @@ import { html } from './html.ts'
 import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
-/** `key` is the demo merchant's, if there is one. */
+/** `key` is the demo merchant's API key, if there is a demo merchant. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** Plain text unless `Accept` lists HTML. */
+/** Responds with plain text unless `Accept` lists HTML. */
 export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
   app.get('/', async (request, reply) => {
     const home = { mode, key, origin: serviceOriginOf(request, mode) }

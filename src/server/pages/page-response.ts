@@ -29,7 +29,7 @@ export function contentSecurityPolicy(directives: readonly string[], formAction 
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** HTTPS in live mode, because no example may send a key in plain text. */
+/** Returns an HTTPS origin in live mode, because no example may send a key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`

@@ -27,9 +27,12 @@ import { createDownloadSender } from './send-download.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For errors. Null while the request is parsed, because parse errors already have wire names. */
+    /**
+     * The wire names of fields, for errors. Null while the request is parsed, because parse errors already have wire
+     * names.
+     */
     names: FieldNames | null
-    /** For numbers that a double can't represent. */
+    /** The text of the body, for numbers that a double can't represent. */
     bodyText: string | null
   }
 }
@@ -112,7 +115,9 @@ function pickMembers(body: unknown, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
-/** Until it has a result, the caller disconnects, the credential becomes invalid, or the service shuts down. */
+/**
+ * Runs a long poll until it has a result, the caller disconnects, the credential becomes invalid, or the service stops.
+ */
 async function runWithHeldStream<Result>(
   { request, reply }: Exchange,
   holdStream: HoldStream,
@@ -141,7 +146,7 @@ async function runWithHeldStream<Result>(
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
-  // Ruling 2, or problem details if the caller prefers them (ruling 10).
+  // The format is the envelope (ruling 2), or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -150,7 +155,9 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Content negotiation: lists problem details with a higher quality, or explicitly with the same. */
+/**
+ * Whether `Accept` gives problem details a higher quality than JSON, or lists them explicitly with the same quality.
+ */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (
@@ -158,7 +165,10 @@ function prefersProblemDetails(accept: string | undefined): boolean {
   )
 }
 
-/** Ruling 6. An `Accept` header with only problem details concerns errors, so it does not exclude JSON. */
+/**
+ * Rejects a request that accepts no type of the route (ruling 6). An `Accept` header with only problem details concerns
+ * errors, so it does not exclude JSON.
+ */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
   return ({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void => {
@@ -179,7 +189,7 @@ function isCreation({ method, writeOperation }: Route): boolean {
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** `null` with the header's errors (ruling 22). */
+/** If the header is invalid, `key` is `null` and `faults` are its errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey

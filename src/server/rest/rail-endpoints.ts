@@ -23,7 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/** The rail's signature authenticates a request, which can concern any merchant. */
+/** A request is authenticated by the rail's signature, and can concern any merchant. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -135,8 +135,8 @@ function isBatch(body: unknown): body is { readonly deposits: unknown } {
 }
 
 /**
- * Reports of the same blockchain transfer run in order, and different transfers run concurrently. An invalid report
- * does not affect the others.
+ * Reports of the same blockchain transfer run in order. Reports of different transfers run concurrently. An invalid
+ * report does not affect the others.
  *
  * @throws the first error other than INVALID_INPUT; the node then sends the whole batch again, which is idempotent
  */
