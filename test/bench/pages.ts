@@ -1,9 +1,9 @@
 /**
- * The last page compared with the first and the middle one, in the same run: `npm run bench:pages`.
+ * The last page compared with the first and the middle one, in the same run, and searches: `npm run bench:pages`.
  *
  * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database
  * file` keeps the data for the next run). Requests alternate between the pages, so that noise affects all alike; the
- * figure is the ratio of medians, and more than 1.5 fails.
+ * figure is the ratio of medians, and more than 1.5 fails. A search fails above 5 ms of processor time.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,9 +11,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { seedLoadData } from '../../src/demo/load/seed.ts'
+import { listCustomers } from '../../src/modules/customers/list-customers.ts'
 import { allMerchants } from '../../src/modules/merchants/repository.ts'
+import { searchAcrossMerchants } from '../../src/modules/operators/search-across-merchants.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts as payoutList } from '../../src/modules/payouts/list.ts'
+import { search } from '../../src/modules/search/search.ts'
 import { transactions } from '../../src/modules/transactions/list-transactions.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { median } from './statistics.ts'
@@ -26,6 +29,7 @@ const { values } = parseArgs({
   },
 })
 const limitOfRatio = 1.5
+const maxSearchMs = 5
 const rounds = 400
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
@@ -61,6 +65,20 @@ await compare('transactions', transactionPages)
 await compare('payout methods', (page) => methods(page, {}))
 await compare('payout methods, type=BANK', (page) => methods(page, { type: 'BANK' }))
 await compare('payout methods, customer_id=null', (page) => methods(page, { owner: null }))
+const [newest] = (await payoutList.page(context, { limit: '1' })).items
+const [customer] = (await listCustomers(context, { limit: '1' })).items
+const searches = {
+  'a transaction id': newest?.transactionId ?? '',
+  'an account number': newest?.accountNumber ?? '',
+  'an e-mail address': customer?.email ?? '',
+  'the first letter of names': 'a',
+  'what nothing has': 'no such thing',
+}
+for (const [about, term] of Object.entries(searches)) {
+  await measureSearch(`search for ${about}`, () => search(context, { term }))
+  await measureSearch(`find ${about}`, () => searchAcrossMerchants(service, { term }))
+}
+await measureSearch('customers, search=a', () => listCustomers(context, { search: 'a' }))
 await db.close()
 rmSync(folder, { recursive: true })
 process.exitCode = hasFailed ? 1 : 0
@@ -89,4 +107,19 @@ async function compare(name: string, list: List): Promise<void> {
     `${name} (${total}): first ${first.toFixed(1)} µs, middle ×${(middle / first).toFixed(2)}, ` +
       `last ×${(end / first).toFixed(2)}${isOver ? `  OVER ${limitOfRatio}` : ''}\n`,
   )
+}
+
+async function measureSearch(name: string, run: () => Promise<object>): Promise<void> {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const before = process.cpuUsage()
+    await run()
+    const { user, system } = process.cpuUsage(before)
+    times.push((user + system) / 1_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const cpuMs = median(times)
+  const isOver = cpuMs > maxSearchMs
+  hasFailed ||= isOver
+  process.stdout.write(`${name}: ${cpuMs.toFixed(2)} ms of processor time${isOver ? `  OVER ${maxSearchMs}` : ''}\n`)
 }

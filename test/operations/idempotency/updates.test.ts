@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
-import { createBankPayoutMethod } from '../../../src/modules/payout-methods/create-payout-method.ts'
+import {
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from '../../../src/modules/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
+import { updateWalletPayoutMethod } from '../../../src/modules/payout-methods/update-wallet-payout-method.ts'
 import type { Context, IdempotentResult, Operation } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
@@ -21,13 +25,22 @@ const bank = {
   sortCode: '123456',
 }
 
-type Objects = { customerId: string; payoutMethodId: string }
+const cryptoAddress = {
+  type: 'WALLET' as const,
+  currency: 'USDC',
+  network: 'erc20' as const,
+  walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  label: 'Cold',
+}
+
+type Objects = { customerId: string; payoutMethodId: string; walletMethodId: string }
 
 async function startWithObjects(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
   const customerId = await app.customer({ addressLine2: 'Floor 1' })
   const { id: payoutMethodId } = await perform(createBankPayoutMethod, app.context(), bank)
-  return { app, things: { customerId, payoutMethodId } }
+  const { id: walletMethodId } = await perform(createWalletPayoutMethod, app.context(), cryptoAddress)
+  return { app, things: { customerId, payoutMethodId, walletMethodId } }
 }
 
 const withKey = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the key' })
@@ -74,6 +87,24 @@ const updates: readonly {
       { payoutMethodId, bankName: 'Other Bank' },
       { payoutMethodId, sortCode: null },
       { payoutMethodId, sortCode: null, bankName: 'Other Bank', iban: null },
+    ],
+  },
+  {
+    name: 'updateWalletPayoutMethod',
+    run: updateWalletPayoutMethod,
+    input: ({ walletMethodId }) => ({ payoutMethodId: walletMethodId, label: null, network: 'polygon' }),
+    same: ({ walletMethodId }) => ({
+      network: 'polygon',
+      type: 'WALLET',
+      label: ' ',
+      payoutMethodId: walletMethodId.toUpperCase(),
+      customerId: null,
+    }),
+    others: ({ walletMethodId }) => [
+      { payoutMethodId: walletMethodId, network: 'polygon' },
+      { payoutMethodId: walletMethodId, label: null },
+      { payoutMethodId: walletMethodId, label: null, network: 'bep20' },
+      { payoutMethodId: walletMethodId, label: null, network: 'polygon', currency: 'USDC' },
     ],
   },
   {
