@@ -142,6 +142,8 @@ export type ListFilter = {
   readonly type?: 'date'
   /** The name in the operation's errors, if it differs. */
   readonly field?: string
+  /** The width of a text in characters. */
+  readonly size?: number
 }
 
 /** The options of a filter whose values are their own labels. */
@@ -165,10 +167,14 @@ ${filters.map((filter) => {
 `
 }
 
-function filterControl({ name, options, hint = '', type }: ListFilter, current: string, isInvalid: boolean): Html {
+function filterControl(
+  { name, options, hint = '', type, size = 12 }: ListFilter,
+  current: string,
+  isInvalid: boolean,
+): Html {
   const invalid = isInvalid ? html` aria-invalid="true"` : ''
   if (!options)
-    return html`<input type="${type ?? 'text'}" name="${name}" value="${current}" placeholder="${hint}" autocomplete="off" spellcheck="false"${invalid}>`
+    return html`<input type="${type ?? 'text'}" name="${name}" value="${current}" placeholder="${hint}" size="${size}" autocomplete="off" spellcheck="false"${invalid}>`
   return html`<select name="${name}"${invalid}><option value="">Any</option>${options.map(
     ([value, text]) => html`<option value="${value}"${booleanAttribute(current === value)}>${text}</option>`,
   )}</select>`

@@ -101,8 +101,9 @@ input, select, button, textarea { font: inherit; color: var(--ink); background: 
 input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
 button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
-.filters { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .5rem 0 1rem }
+.filters { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: end; margin: .5rem 0 1rem }
 .filters input, .filters select, .filters button { height: 2rem }
+.filters select { max-width: 12rem }
 .filters:has(.invalid) { align-items: start }
 .filters:has(.invalid) button { margin-top: 1.2rem }
 .filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
@@ -146,6 +147,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   input:not([type=checkbox]), select { width: 100% }
   .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)) }
   .filters label, .filters button { width: 100%; min-width: 0 }
+  .filters select { max-width: none }
   .chart text { font-size: 15px }
   .tiles, .cards { grid-template-columns: repeat(2, minmax(0, 1fr)) }
   .tiles { gap: .5rem }

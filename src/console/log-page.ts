@@ -14,7 +14,7 @@ export const logPage: ConsolePage = {
     return {
       title: 'Operator log',
       body: html`<p class="faint">Actions of operators in consoles and by commands, with their reasons. No row can be changed or deleted.</p>
-${filterForm(request, [{ name: 'subject', label: 'Subject', hint: 'an id, or the name of a rail' }])}
+${filterForm(request, [{ name: 'subject', label: 'Subject', hint: 'an id, or the name of a rail', size: 36 }])}
 ${actionsTable(items, 'There are no actions.')}${pager(request, { older: next === null ? null : { before: next } })}`,
     }
   },

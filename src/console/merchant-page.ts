@@ -48,9 +48,9 @@ export const merchantPage: ConsolePage = {
         ['Extended public key for Tron', valueOrEmpty(merchant.tronExtendedPublicKey)],
         [
           'Lists',
-          html`${merchantLists.map(([path, name]) => html`<a href="${urlFor(path, { merchant: merchant.id })}">${name}</a> `)}`,
+          html`${merchantLists.map(([path, name], place) => html`${place > 0 ? ', ' : ''}<a href="${urlFor(path, { merchant: merchant.id })}">${name}</a>`)}`,
         ],
-        ['Rates and fees', html`<a href="${urlFor('/prices')}">those of every merchant</a>`],
+        ['Rates and fees', html`<a href="${urlFor('/prices')}">the same for all merchants</a>`],
       ])}
 <h2>Payouts today and in the last 30 days</h2>
 ${await volumesTable(request, merchant.id)}<h2>API keys</h2>

@@ -26,7 +26,7 @@ export const merchantsPage: ConsolePage = {
     ])
     return {
       title: 'Merchants',
-      body: html`${filterForm(request, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], { button: 'Search' })}
+      body: html`${filterForm(request, [{ name: 'name', label: 'Name or id', hint: 'a part of the name', size: 30 }], { button: 'Search' })}
 ${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such merchant.')}${pager(request, { older: next === null ? null : { after: next } })}`,
     }
   },

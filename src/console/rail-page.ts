@@ -2,7 +2,7 @@ import { notFound } from '../core/errors.ts'
 import { pauseRailAction, resumeRailAction } from '../modules/operators/actions/payout-actions.ts'
 import { railOrderStates } from '../modules/rail-orders/rail-order.ts'
 import type { RailHealth } from '../modules/rails/orders/rail-health.ts'
-import { measureRail } from '../modules/rails/orders/rail-health.ts'
+import { maxMeasuredOrders, measureRail } from '../modules/rails/orders/rail-health.ts'
 import type { RailSummary } from '../modules/rails/orders/rail-routes.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -19,7 +19,7 @@ import {
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
-import { formatDuration, pluralize } from './phrases.ts'
+import { formatDuration, groupThousands } from './phrases.ts'
 
 export const railPage: ConsolePage = {
   path: '/rails/:rail',
@@ -37,7 +37,7 @@ ${session.can('act') ? html`<h2>Actions</h2>\n<div class="actions">${action}</di
 <h2>Orders by state</h2>
 ${statesTable(rail, health)}
 <h2>Latest errors</h2>
-${failuresTable(request, health)}<p class="faint">Times, errors and the numbers of ended orders are of ${pluralize(health.orderCount, 'order')}, the rail’s among the newest 500 of all rails. Open orders are counted in full.
+${failuresTable(request, health)}<p class="faint">Open orders are counted in full. Everything else is of the newest ${maxMeasuredOrders} orders of all rails, among which this one has ${groupThousands(health.orderCount)}.
 After five calls without an answer, the process that submits stops calling for five seconds to five minutes (its circuit breaker).</p>
 ${await operatorActionsOn(service, rail.rail)}`,
     }

@@ -3,11 +3,11 @@ import type { RailOrderHistoryEntry, RailOrderState } from '../../rail-orders/ra
 import { newestRailOrders } from '../repository.ts'
 
 /** Reads this many orders of all rails, so that the cost has a bound. */
-const maxOrders = 500
+export const maxMeasuredOrders = 500
 const maxFailures = 10
 
 /** A step of an order with its cause: an error of the bank, a rejection, or a contradiction. */
-export type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readonly payoutId: string }
+type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readonly payoutId: string }
 
 export type RailHealth = {
   /** The orders of the rail that were read. */
@@ -25,7 +25,7 @@ const answeredStates: readonly RailOrderState[] = ['ACCEPTED', 'COMPLETED', 'REJ
 
 /** Summarizes the orders of a rail among the newest orders of all rails. */
 export async function measureRail({ db }: Service, rail: string): Promise<RailHealth> {
-  const orders = (await newestRailOrders(db, { limit: maxOrders })).filter((order) => order.rail === rail)
+  const orders = (await newestRailOrders(db, { limit: maxMeasuredOrders })).filter((order) => order.rail === rail)
   const steps = orders.flatMap(({ merchantId, payoutId, history }) =>
     (history as readonly RailOrderHistoryEntry[]).map((step) => ({ ...step, merchantId, payoutId })),
   )
