@@ -280,7 +280,8 @@ async function latestEventAt(address: string): Promise<number> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
 async function jsonAt(address: string, query: string): Promise<any> {
-  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+  // The test kills the process, and the next one has its port.
+  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json', connection: 'close' }
   const answered = await fetch(`${address}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
   return answered.json()
 }
