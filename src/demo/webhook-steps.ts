@@ -58,7 +58,7 @@ function planAttempts(
   random: SeededRandom,
   { event, freeAt, now }: { event: Event; freeAt: number; now: number },
 ): readonly PlannedAttempt[] {
-  const delivered = { status: 200, answer: `received ${eventId(event)}\n`, error: null }
+  const delivered = { status: answered.ok, answer: `received ${eventId(event)}\n`, error: null }
   const attempts: PlannedAttempt[] = []
   let at = Math.max(Number(event.time) + random.integer(20, 400), freeAt)
   for (;;) {
@@ -70,7 +70,10 @@ function planAttempts(
   }
 }
 
-const unavailable = { status: 503, answer: 'Service Unavailable\n', error: null }
+/** What the receiver answered, as the log has it. */
+const answered = { ok: 200, unavailable: 503 }
+
+const unavailable = { status: answered.unavailable, answer: 'Service Unavailable\n', error: null }
 const timedOut = { status: null, answer: null, error: 'timeout: No complete response arrived within 15 seconds.' }
 
 type RecordedAttempt = {

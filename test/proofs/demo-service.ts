@@ -9,7 +9,7 @@ import type { Service } from '../../src/operations/context.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 
-/** The service in this process, on a new database with the demo merchant and its month of history. */
+/** The service in this process, on a new database with the demo merchant and its history. */
 export type DemoService = {
   readonly service: Service
   readonly server: FastifyInstance
