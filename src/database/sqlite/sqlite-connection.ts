@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
@@ -65,7 +66,7 @@ export function openConnection(
   raw.pragma('foreign_keys = ON')
   // Without this, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
-  raw.pragma('temp_store = MEMORY')
+  placeTemporaryData(raw, 'MEMORY')
   raw.pragma('cache_size = -65536')
 
   const statements = statementCache<PreparedStatement>(maxPreparedProjections)
@@ -87,6 +88,15 @@ export function openConnection(
     },
     changedTableOf: (query) => findOrPrepare(query).changedTable,
   }
+}
+
+/**
+ * Keeps sorted and intermediate rows in memory, or in unnamed files in the folder of the database, once they exceed its
+ * cache. In a container no other folder may be writable.
+ */
+export function placeTemporaryData(raw: Sqlite.Database, place: 'MEMORY' | 'FILE'): void {
+  if (place === 'FILE') raw.pragma(`temp_store_directory = '${dirname(raw.name).replaceAll("'", "''")}'`)
+  raw.pragma(`temp_store = ${place}`)
 }
 
 /** Retries for up to 5 s, because SQLite does not wait while another process changes the mode of the same new file. */
