@@ -102,6 +102,18 @@ function sortColumns(row: string): string {
   return JSON.stringify(Object.entries(JSON.parse(row)).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
+/** Returns the definitions in a PostgreSQL database. */
+async function indexesAndForeignKeysOf(url: string): Promise<readonly string[]> {
+  const rows = await runSql<{ definition: string }>(
+    url,
+    `select indexdef as definition from pg_indexes where schemaname = 'public'
+      union all
+      select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) from pg_constraint where contype = 'f'
+      order by 1`,
+  )
+  return rows.map(({ definition }) => definition)
+}
+
 const directions: [Engine, Engine][] = [
   ['sqlite', 'postgres'],
   ['postgres', 'sqlite'],
@@ -231,6 +243,25 @@ describePostgres('copy', {}, () => {
 
     expect((await copy(source.url, target, '--json')).json()).toMatchObject({ wasComplete: false })
     expect(await readCopied({ url: target })).toEqual(await readCopied(source))
+  })
+
+  test('creates the indexes and foreign keys that it dropped from PostgreSQL, also after an interruption', async () => {
+    const source = await startSource('sqlite')
+    await source.wallet({ balance: '100' })
+    const migrated = await startSource('postgres')
+    const target = await newTarget('postgres')
+    for (const interruptedAt of ['rows', 'indexes and foreign keys', 'indexes and foreign keys']) {
+      let steps = 0
+      const onStep = (label: string) => {
+        if (label.startsWith(interruptedAt) && ++steps === 3) throw new Error('interrupted')
+      }
+      await expect(copyWith(source.url, target, { onStep })).rejects.toThrow('interrupted')
+      expect(await indexesAndForeignKeysOf(target)).not.toEqual(await indexesAndForeignKeysOf(migrated.url))
+    }
+
+    expect((await copy(source.url, target)).stderr).toBe('')
+
+    expect(await indexesAndForeignKeysOf(target)).toEqual(await indexesAndForeignKeysOf(migrated.url))
   })
 
   test.each(directions)(

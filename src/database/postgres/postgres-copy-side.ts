@@ -6,6 +6,7 @@ import { copiedTables } from '../copy/copied-tables.ts'
 import type { CopiedRow, CopiedValue, CopyMarker, CopyProgress, CopySide, RowKey } from '../copy/copy-side.ts'
 import { nextBatchSize } from '../copy/copy-side.ts'
 import { parseConnectionUrl } from './connection-url.ts'
+import { createDeferredObjects, dropDeferredObjects } from './deferred-objects.ts'
 import { followPrimary } from './failover.ts'
 import { isLockTimeout, isRetryableConflict } from './postgres-errors.ts'
 import { findOwnRelation } from './restore-postgres.ts'
@@ -108,7 +109,11 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
         await client.query('update database_copies set progress = $1', [JSON.stringify(progress)])
       })
     },
-    analyze: async () => void (await client.query('analyze')),
+    beginLoad: () => inTransaction(() => dropDeferredObjects(client)),
+    endLoad: async (onProgress) => {
+      await createDeferredObjects(client, onProgress)
+      await client.query('analyze')
+    },
     close: () => client.end(),
   }
 }
@@ -157,7 +162,7 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** Reads with a cursor, so that the server sorts at most once. */
+/** Reads with a cursor, so that the server sorts at most once. It sends a batch while the caller uses the previous one. */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,
@@ -178,11 +183,13 @@ async function* readRows(
     await client.query(
       `declare copied no scroll cursor for select ${select} from ${client.escapeIdentifier(name)} ${condition} order by ${keys}`,
     )
-    let limit = nextBatchSize([])
+    let next = fetchRows(client, columns, nextBatchSize([]))
     for (;;) {
-      const rows = await fetchRows(client, columns, limit)
+      const rows = await next
       if (rows.length === 0) return
-      limit = nextBatchSize(rows)
+      next = fetchRows(client, columns, nextBatchSize(rows))
+      // Reported by the next `await`.
+      next.catch(() => {})
       yield rows
     }
   } finally {
