@@ -10,6 +10,7 @@ import { createDeferredObjects, dropDeferredObjects } from './deferred-objects.t
 import { followPrimary } from './failover.ts'
 import { isLockTimeout, isRetryableConflict } from './postgres-errors.ts'
 import { findOwnRelation } from './restore-postgres.ts'
+import { requireAllRowsVisible } from './row-security.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
@@ -152,6 +153,7 @@ async function prepareSession(client: pg.Client): Promise<void> {
     await client.query('select set_config($1, $2, false)', [name, value])
   }
   await exemptFromFence(client)
+  await requireAllRowsVisible(client)
   const { rows } = await client.query('select pg_try_advisory_lock($1) as "isAlone"', [copyLockKey])
   if (!rows[0].isAlone) throw new Error(`Another process copies to or from ${client.database} now.`)
 }
