@@ -106,8 +106,8 @@ const placeOf = (url: string) => createEmptyInstallation({ DATABASE_URL: url, SE
 
 /** Returns the message and the advice of doctor about a copy; `null` if none blocks the database. */
 async function blockingCopyIn(place: TestInstallation): Promise<string | null> {
-  const found = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
-  const { state, message, advice } = found.find(({ check }) => check === 'copy') as Diagnosis
+  const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
+  const { state, message, advice } = diagnoses.find(({ check }) => check === 'copy') as Diagnosis
   return state === 'ok' ? null : `${message} ${advice}`
 }
 
@@ -358,8 +358,8 @@ describePostgres('copy', {}, () => {
 
     expect(await blockingCopyIn(fenced)).toMatch(/^This database is being copied to .* run .* copy.* again, or give up/)
     expect(await blockingCopyIn(incomplete)).toMatch(/^This database is an incomplete copy of .* run .* copy.* again/)
-    const found = (await cli(incomplete, 'doctor', '--json')).json() as { check: string }[]
-    expect(found.map(({ check }) => check)).not.toContain('schema')
+    const diagnoses = (await cli(incomplete, 'doctor', '--json')).json() as { check: string }[]
+    expect(diagnoses.map(({ check }) => check)).not.toContain('schema')
   })
 
   test.each(directions)(

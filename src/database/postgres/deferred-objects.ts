@@ -12,9 +12,9 @@ type DeferredObject = { readonly name: string; readonly dropSql: string; readonl
  */
 export async function dropDeferredObjects(client: pg.Client): Promise<void> {
   const { rows } = await client.query<DeferredObject>(deferredObjectsSql)
-  const kept = await readDeferredObjects(client)
-  const dropped = rows.filter(({ name }) => !kept.some((each) => each.name === name))
-  const comment = client.escapeLiteral(JSON.stringify([...kept, ...dropped]))
+  const stored = await readDeferredObjects(client)
+  const dropped = rows.filter(({ name }) => !stored.some((each) => each.name === name))
+  const comment = client.escapeLiteral(JSON.stringify([...stored, ...dropped]))
   await client.query(`comment on function ${fenceName}() is ${comment}`)
   // Foreign keys depend on indexes, so the order of the creation is reversed.
   for (const { dropSql } of rows.toReversed()) await client.query(dropSql)
@@ -22,13 +22,13 @@ export async function dropDeferredObjects(client: pg.Client): Promise<void> {
 
 /** Creates the dropped objects that are still missing, each in a transaction of its own. */
 export async function createDeferredObjects(client: pg.Client, onProgress: OnProgress): Promise<void> {
-  const kept = await readDeferredObjects(client)
+  const stored = await readDeferredObjects(client)
   const { rows: existing } = await client.query<DeferredObject>(deferredObjectsSql)
-  for (const [done, { name, createSql }] of kept.entries()) {
-    onProgress('indexes and foreign keys', done, kept.length)
+  for (const [done, { name, createSql }] of stored.entries()) {
+    onProgress('indexes and foreign keys', done, stored.length)
     if (!existing.some((each) => each.name === name)) await client.query(createSql)
   }
-  if (kept.length > 0) onProgress('indexes and foreign keys', kept.length, kept.length)
+  if (stored.length > 0) onProgress('indexes and foreign keys', stored.length, stored.length)
 }
 
 async function readDeferredObjects(client: pg.Client): Promise<readonly DeferredObject[]> {

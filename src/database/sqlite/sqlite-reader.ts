@@ -3,7 +3,7 @@ import type { Database } from '../database.ts'
 import type { Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
-import { placeTemporaryData } from './sqlite-connection.ts'
+import { useMemory } from './sqlite-connection.ts'
 
 export type SqliteReader = Reader & {
   readonly snapshot: Database['snapshot']
@@ -94,11 +94,11 @@ export function sqliteReader(
     execute,
     snapshot: async (read, { mayTakeLong = false } = {}) => {
       if (!mayTakeLong) return snapshot(read)
-      placeTemporaryData(connection.raw, 'FILE')
+      useMemory(connection.raw, 'scans')
       try {
         return await snapshot(read)
       } finally {
-        placeTemporaryData(connection.raw, 'MEMORY')
+        useMemory(connection.raw, 'requests')
       }
     },
     noteCommit: (changed) => {
