@@ -3,16 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyDatabase } from '../../src/app/open-database.ts'
 import { databaseName } from '../../src/database/engines.ts'
 import { insertRow } from '../../src/database/query.ts'
+import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
 import { claimMode } from '../../src/modules/installation/installation.ts'
 import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
 import type { App, Engine } from '../support/app.ts'
 import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../support/postgres-database.ts'
+import type { TestInstallation } from '../support/process.ts'
 import {
   cli,
   createDemoInstallation,
@@ -51,6 +54,13 @@ async function startSource(engine: Engine, onLog?: (line: string) => void): Prom
 const startTarget = (engine: Engine, url: string) =>
   startApp(engine, { place: { url, remove: async () => {} }, rates: [] })
 
+/** Starts a service as an ordinary user who owns the tables. */
+async function startOwnedSource(url: string): Promise<App> {
+  const app = await startApp('postgres', { place: { url, remove: async () => {} } })
+  await claimMode(app.service)
+  return app
+}
+
 /** Runs `copy` from one database to another. */
 async function copy(source: string, target: string, ...options: string[]) {
   const place = await createEmptyInstallation({ DATABASE_URL: source, SECRETS_KEY: secretsKey })
@@ -58,14 +68,58 @@ async function copy(source: string, target: string, ...options: string[]) {
 }
 
 /** Calls the copy itself, with a hook at each step of its progress; it throws what the hook throws. */
-function copyWith(source: string, target: string, hooks: { onStep?: (label: string) => void; onEqual?: () => void }) {
+function copyWith(
+  source: string,
+  target: string,
+  hooks: { onStep?: (label: string) => void; onEqual?: () => unknown },
+) {
   return copyDatabase({
     ...{ source, target, copyId: '0198c2de-0000-7000-8000-000000000057', now: () => '2026-11-26T12:00:00.000Z' },
     mustBeDurable: false,
     onBegin: async () => {},
-    inspect: async () => hooks.onEqual?.(),
+    inspect: async () => void (await hooks.onEqual?.()),
     onProgress: (label) => hooks.onStep?.(label),
   })
+}
+
+/** Runs a copy that ends after it has marked the source as moved, and before it opens the target. */
+async function copyUntilSourceIsMarked(source: string, target: string, to: Engine): Promise<void> {
+  if (to === 'sqlite') {
+    const database = new Sqlite(target.replace('sqlite:', ''))
+    const copied = copyWith(source, target, { onEqual: () => void database.exec('begin immediate') })
+    await expect(copied).rejects.toThrow('database is locked')
+    database.close()
+    return
+  }
+  const locking = new pg.Client(target)
+  await locking.connect()
+  const onEqual = () => locking.query('begin; lock table merchants in access share mode')
+  const copied = expect(copyWith(source, target, { onEqual })).rejects.toThrow()
+  const endWaiting = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  await expect.poll(() => runSql(target, endWaiting), { timeout: 60_000 }).toHaveLength(1)
+  await copied
+  await locking.end()
+}
+
+const placeOf = (url: string) => createEmptyInstallation({ DATABASE_URL: url, SECRETS_KEY: secretsKey })
+
+/** Returns the message and the advice of doctor about a copy; `null` if none blocks the database. */
+async function blockingCopyIn(place: TestInstallation): Promise<string | null> {
+  const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
+  const { state, message, advice } = diagnoses.find(({ check }) => check === 'copy') as Diagnosis
+  return state === 'ok' ? null : `${message} ${advice}`
+}
+
+/** Creates a database that belongs to an ordinary user; returns the URLs of that user and of a superuser. */
+async function newOwnedDatabase(): Promise<{ readonly url: string; readonly adminUrl: string }> {
+  const { url, remove } = await newPostgresDatabase({ isMigrated: false })
+  const owned = new URL(url)
+  const name = owned.pathname.slice(1)
+  owned.username = `owner_${name}`
+  await runSql(url, `create role ${owned.username} login; alter database ${name} owner to ${owned.username}`)
+  onTestFinished(remove)
+  return { url: owned.href, adminUrl: url }
 }
 
 /** Values at the edges of what a column can have. */
@@ -100,6 +154,18 @@ async function readCopied({ url }: Pick<App, 'url'>) {
 
 function sortColumns(row: string): string {
   return JSON.stringify(Object.entries(JSON.parse(row)).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Returns the definitions in a PostgreSQL database. */
+async function indexesAndForeignKeysOf(url: string): Promise<readonly string[]> {
+  const rows = await runSql<{ definition: string }>(
+    url,
+    `select indexdef as definition from pg_indexes where schemaname = 'public'
+      union all
+      select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) from pg_constraint where contype = 'f'
+      order by 1`,
+  )
+  return rows.map(({ definition }) => definition)
 }
 
 const directions: [Engine, Engine][] = [
@@ -233,6 +299,102 @@ describePostgres('copy', {}, () => {
     expect(await readCopied({ url: target })).toEqual(await readCopied(source))
   })
 
+  test('creates the indexes and foreign keys that it dropped from PostgreSQL, also after an interruption', async () => {
+    const source = await startSource('sqlite')
+    await source.wallet({ balance: '100' })
+    const migrated = await startSource('postgres')
+    const target = await newTarget('postgres')
+    for (const interruptedAt of ['rows', 'indexes and foreign keys', 'indexes and foreign keys']) {
+      let steps = 0
+      const onStep = (label: string) => {
+        if (label.startsWith(interruptedAt) && ++steps === 3) throw new Error('interrupted')
+      }
+      await expect(copyWith(source.url, target, { onStep })).rejects.toThrow('interrupted')
+      expect(await indexesAndForeignKeysOf(target)).not.toEqual(await indexesAndForeignKeysOf(migrated.url))
+    }
+
+    expect((await copy(source.url, target)).stderr).toBe('')
+
+    expect(await indexesAndForeignKeysOf(target)).toEqual(await indexesAndForeignKeysOf(migrated.url))
+  })
+
+  test.each(directions)(
+    'from %s to %s, interrupted between its two marks, leaves neither database in use, and ends by the same command',
+    async (from, to) => {
+      const source = await startSource(from)
+      await source.wallet({ balance: '100' })
+      const target = await newTarget(to)
+      await copyUntilSourceIsMarked(source.url, target, to)
+      const [moved, incomplete] = await Promise.all([placeOf(source.url), placeOf(target)])
+
+      expect(await blockingCopyIn(moved)).toMatch(/^This database was moved to .* Point DATABASE_URL there/)
+      expect(await blockingCopyIn(incomplete)).toMatch(/^This database is an incomplete copy of .* run .* copy.* again/)
+      expect((await cli(moved, 'merchant', 'create', 'Other')).code).toBe(1)
+      expect((await cli(incomplete, 'merchant', 'create', 'Other')).code).toBe(1)
+      await expect(startService(moved)).rejects.toThrow('This database was moved to')
+      const waiting = startWaitingService(incomplete.env)
+      await expect.poll(waiting.errors, { timeout: 20_000 }).toContain('is an incomplete copy of')
+
+      expect((await copy(source.url, target, '--json')).json()).toMatchObject({ wasComplete: false })
+
+      await waitUntilReady(waiting.child)
+      expect(await readCopied({ url: target })).toMatchObject({ wallets: [expect.anything()] })
+      expect((await cli(incomplete, 'merchant', 'create', 'Other')).code).toBe(0)
+      expect((await cli(moved, 'merchant', 'create', 'Other')).code).toBe(1)
+      expect(await blockingCopyIn(moved)).toContain('This database was moved to')
+      expect(await blockingCopyIn(incomplete)).toBeNull()
+    },
+  )
+
+  test('is named by doctor on both databases while it is incomplete, and nothing that it has yet to create', async () => {
+    const source = await startSource('sqlite')
+    const target = await newTarget('postgres')
+    const [fenced, incomplete] = await Promise.all([placeOf(source.url), placeOf(target)])
+    expect(await blockingCopyIn(fenced)).toBeNull()
+    const onStep = (label: string) => {
+      if (label.startsWith('rows')) throw new Error('interrupted')
+    }
+    await expect(copyWith(source.url, target, { onStep })).rejects.toThrow('interrupted')
+
+    expect(await blockingCopyIn(fenced)).toMatch(/^This database is being copied to .* run .* copy.* again, or give up/)
+    expect(await blockingCopyIn(incomplete)).toMatch(/^This database is an incomplete copy of .* run .* copy.* again/)
+    const diagnoses = (await cli(incomplete, 'doctor', '--json')).json() as { check: string }[]
+    expect(diagnoses.map(({ check }) => check)).not.toContain('schema')
+  })
+
+  test.each(directions)(
+    'from %s to %s works as the owner of the tables, to whom row-level security applies',
+    async (from, to) => {
+      const owned = await newOwnedDatabase()
+      const source = from === 'postgres' ? await startOwnedSource(owned.url) : await startSource('sqlite')
+      await source.wallet({ balance: '100' })
+      await source.rest('POST', '/api/payouts/banks', { body: payoutBody })
+      const target = to === 'postgres' ? owned.url : await newTarget('sqlite')
+
+      const copied = await copy(source.url, target, '--json')
+
+      expect(copied.stderr).toBe('')
+      expect(copied.json()).toMatchObject({
+        tables: expect.arrayContaining([expect.objectContaining({ table: 'payouts', rows: 1 })]),
+      })
+      const readAsAdmin = (url: string) => readCopied({ url: url === owned.url ? owned.adminUrl : url })
+      expect(await readAsAdmin(target)).toEqual(await readAsAdmin(source.url))
+    },
+  )
+
+  test('rejects a source whose policies may hide rows from it', async () => {
+    const owned = await newOwnedDatabase()
+    const source = await startOwnedSource(owned.url)
+    await source.wallet({ balance: '100' })
+    await runSql(owned.url, 'create policy support on wallets as restrictive using (false)')
+
+    const copied = await copy(owned.url, await newTarget('sqlite'))
+
+    expect(copied.code).toBe(1)
+    expect(copied.stderr).toContain('Row-level security on wallets is not that of this service, and may hide rows')
+    await source.otherMerchant()
+  })
+
   test.each(directions)(
     'from %s to %s finds a value that changed in the target, and does not move',
     async (from, to) => {
@@ -352,26 +514,32 @@ describePostgres('copy', {}, () => {
     }
     const source = place.env.DATABASE_URL ?? ''
     await expect(copyWith(source, target, { onEqual: interrupt })).rejects.toThrow('interrupted')
-    const child = spawn(process.execPath, ['src/app/main.ts'], {
-      ...{ cwd: root, env: { PORT: '0', ...place.env }, stdio: ['ignore', 'ignore', 'pipe'] },
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let errors = ''
-    child.stderr?.on('data', (chunk) => {
-      errors += chunk
-    })
+    const { child, errors } = startWaitingService(place.env)
     const ended = new Promise((resolve) => child.on('close', resolve))
-    await expect.poll(() => errors, { timeout: 20_000 }).toContain('is being copied to')
+    await expect.poll(errors, { timeout: 20_000 }).toContain('is being copied to')
 
     expect((await cli(place, 'copy', target)).code).toBe(0)
 
     expect(await ended).toBe(1)
-    expect(errors).toContain('This database was moved to')
+    expect(errors()).toContain('This database was moved to')
   })
 })
 
 function demoKeyIn(greeting: string): string {
   return /x-api-key: (\S+)/.exec(greeting)?.[1] ?? ''
+}
+
+/** Starts a service that a copy keeps waiting. */
+function startWaitingService(env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, ['src/app/main.ts'], {
+    ...{ cwd: root, env: { PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let errors = ''
+  child.stderr?.on('data', (chunk) => {
+    errors += chunk
+  })
+  return { child, errors: () => errors }
 }
 
 function startAnyway(env: NodeJS.ProcessEnv) {

@@ -13,11 +13,13 @@ import {
   checkUnknownRails,
 } from '../../modules/diagnoses/queue-checks.ts'
 import { endpointHealth } from '../../modules/diagnoses/repository.ts'
+import { findBlockingCopy } from '../../modules/installation/database-copy.ts'
 import { findMode } from '../../modules/installation/installation.ts'
 import type { Config } from '../config.ts'
 import { inspectDatabase } from '../open-database.ts'
 import {
   checkBackupAge,
+  checkCopy,
   checkCorsOrigins,
   checkDiskSpace,
   checkEngineSettings,
@@ -59,8 +61,10 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
       // `-wal` and `-shm` may exist only while the database is open.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
-      const ofDatabase = [...engineDiagnoses(inspected.state), ...(await schemaDiagnoses(inspected))]
-      return [checkNodeVersion(), ...ofFiles, ...ofDatabase, ...(await rowDiagnoses(config, { inspected, path, now }))]
+      return [
+        ...[checkNodeVersion(), ...ofFiles, ...engineDiagnoses(inspected.state)],
+        ...(await contentDiagnoses(config, { inspected, path, now })),
+      ]
     } finally {
       await inspected.close()
     }
@@ -75,23 +79,22 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
   return [...checkEngineSettings(state), ...checkServerClock(state), checkMigrations(state)]
 }
 
-/** Returns nothing if migrations are pending or unknown, because there is no schema to compare with. */
-async function schemaDiagnoses({ state, checkSchema }: InspectedDatabase): Promise<Diagnosis[]> {
-  return isSchemaCurrent(state) ? [await runCheck('schema', async () => checkSchemaDrift(await checkSchema()))] : []
+type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
+
+/**
+ * Checks the schema and the rows. Returns nothing if migrations are pending or unknown, because the queries may not fit
+ * the tables, and only the copy if the database is an incomplete one.
+ */
+async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
+  const { db, state, checkSchema } = input.inspected
+  if (state.unknownMigration !== undefined || state.pendingMigrations.length > 0) return []
+  const copy = await findBlockingCopy(db)
+  if (copy?.isTarget) return [checkCopy(copy)]
+  const schema = await runCheck('schema', async () => checkSchemaDrift(await checkSchema()))
+  return [schema, checkCopy(copy), ...(await rowDiagnoses(config, input))]
 }
 
-function isSchemaCurrent({ unknownMigration, pendingMigrations }: EngineState): boolean {
-  return unknownMigration === undefined && pendingMigrations.length === 0
-}
-
-type RowCheckInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
-
-/** Returns nothing if migrations are pending or unknown, because the queries may not fit the tables. */
-async function rowDiagnoses(
-  config: Config,
-  { inspected: { db, state }, path, now }: RowCheckInput,
-): Promise<Diagnosis[]> {
-  if (!isSchemaCurrent(state)) return []
+async function rowDiagnoses(config: Config, { inspected: { db }, path, now }: ContentInput): Promise<Diagnosis[]> {
   const storedMode = await findMode(db)
   const mode = storedMode ?? config.mode
   const context: DiagnosisContext = { db, mode, now, rails: config.rails.map(({ name }) => name) }

@@ -9,6 +9,7 @@ import type { SchemaCheck } from '../../database/migration.ts'
 import type { Diagnosis } from '../../modules/diagnoses/diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from '../../modules/diagnoses/diagnosis.ts'
 import type { endpointHealth } from '../../modules/diagnoses/repository.ts'
+import type { BlockingCopy } from '../../modules/installation/database-copy.ts'
 import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
@@ -93,6 +94,12 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   if (!isModeGiven || mode === storedMode) return reportOk('mode', `The database has MODE=${storedMode}.`)
   const message = `The database has MODE=${storedMode}, not ${mode}: the service does not start.`
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
+}
+
+/** A copy that blocks the database is a fault, because nothing is stored. */
+export function checkCopy(copy: BlockingCopy | null): Diagnosis {
+  if (copy === null) return reportOk('copy', 'No copy to or from another database blocks this one.')
+  return reportFault('copy', copy.message, copy.advice)
 }
 
 /** Ignores backups by other tools. */

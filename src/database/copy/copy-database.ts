@@ -3,7 +3,7 @@ import type { TableComparison } from './compare-databases.ts'
 import { compareTable } from './compare-databases.ts'
 import type { CopiedTable } from './copied-tables.ts'
 import { copiedTables, initialTables, orderByReferences } from './copied-tables.ts'
-import type { CopyMarker, CopySide } from './copy-side.ts'
+import type { CopiedRow, CopyMarker, CopySide, RowKey } from './copy-side.ts'
 
 export type CopyOptions = {
   readonly source: string
@@ -49,7 +49,7 @@ export async function copyDatabase(sides: CopySides, options: CopyOptions): Prom
   const tables = orderByReferences(copiedTables, await source.references())
   const total = await countAllRows(source, tables)
   await copyRows(sides, { tables, total, onProgress: options.onProgress })
-  await target.analyze()
+  await target.endLoad(options.onProgress)
   const compared = await compareRows(sides, { tables, total, onProgress: options.onProgress })
   await options.inspect()
   const completedAt = marker.completedAt ?? options.now()
@@ -118,6 +118,7 @@ type TablesTask = {
 
 async function copyRows({ source, target }: CopySides, { tables, total, onProgress }: TablesTask): Promise<void> {
   const progress = (await target.readMarker())?.progress ?? null
+  if (progress === null) await target.beginLoad()
   const startedAt = tables.findIndex(({ name }) => name === progress?.table)
   // Rows of complete tables and of the interrupted one.
   let done = await countAllRows(target, tables.slice(0, startedAt + 1))
@@ -125,18 +126,30 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
     if (i < startedAt) continue
     const key = await requireKey(source, table)
     const keyColumns = key.map((each) => table.columns.findIndex(({ name }) => name === each))
+    let stored = Promise.resolve()
     for await (const rows of source.read(table, key, i === startedAt ? (progress?.key ?? null) : null)) {
-      const last = rows.at(-1) ?? []
-      const lastKey = keyColumns.map((column) => last[column] ?? '')
-      try {
-        await target.insert(table, rows, { table: table.name, key: lastKey })
-      } catch (error) {
-        const { message } = error as Error
-        throw new Error(`${table.name}: rows up to ${lastKey.join(' ')} can't be stored: ${message}`, { cause: error })
-      }
-      done += rows.length
-      onProgress(`rows, ${table.name}`, done, total)
+      await stored
+      const lastKey = keyColumns.map((column) => rows.at(-1)?.[column] ?? '')
+      // The target stores this batch while the source reads the next one.
+      stored = insertBatch(target, table, { rows, lastKey }).then(() => {
+        done += rows.length
+        onProgress(`rows, ${table.name}`, done, total)
+      })
+      // Reported by the next `await`.
+      stored.catch(() => {})
     }
+    await stored
+  }
+}
+
+type Batch = { readonly rows: readonly CopiedRow[]; readonly lastKey: RowKey }
+
+async function insertBatch(target: CopySide, table: CopiedTable, { rows, lastKey }: Batch): Promise<void> {
+  try {
+    await target.insert(table, rows, { table: table.name, key: lastKey })
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`${table.name}: rows up to ${lastKey.join(' ')} can't be stored: ${message}`, { cause: error })
   }
 }
 

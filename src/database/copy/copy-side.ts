@@ -1,3 +1,4 @@
+import type { OnProgress } from '../database.ts'
 import type { CopiedTable, TableReference } from './copied-tables.ts'
 
 /**
@@ -46,14 +47,16 @@ export type CopySide = {
   readonly read: (table: CopiedTable, key: readonly string[], after: RowKey | null) => AsyncGenerator<CopiedRow[]>
   /** Inserts rows, and stores the progress in the same transaction. */
   readonly insert: (table: CopiedTable, rows: readonly CopiedRow[], progress: CopyProgress) => Promise<void>
-  /** Prepares the planner for the new rows. */
-  readonly analyze: () => Promise<void>
+  /** Prepares a new target for many rows. Called before the first row, and again after an interruption there. */
+  readonly beginLoad: () => Promise<void>
+  /** Reverts `beginLoad`, and prepares the planner for the new rows. */
+  readonly endLoad: (onProgress: OnProgress) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 const minBatchRows = 100
-const maxBatchRows = 5_000
-const maxBatchCharacters = 2_000_000
+const maxBatchRows = 2_000
+const maxBatchCharacters = 500_000
 
 /** Returns the size of the next batch. Rows of one table have similar sizes, so memory stays flat. */
 export function nextBatchSize(rows: readonly CopiedRow[]): number {

@@ -6,9 +6,11 @@ import { copiedTables } from '../copy/copied-tables.ts'
 import type { CopiedRow, CopiedValue, CopyMarker, CopyProgress, CopySide, RowKey } from '../copy/copy-side.ts'
 import { nextBatchSize } from '../copy/copy-side.ts'
 import { parseConnectionUrl } from './connection-url.ts'
+import { createDeferredObjects, dropDeferredObjects } from './deferred-objects.ts'
 import { followPrimary } from './failover.ts'
 import { isLockTimeout, isRetryableConflict } from './postgres-errors.ts'
 import { findOwnRelation } from './restore-postgres.ts'
+import { requireAllRowsVisible } from './row-security.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
@@ -112,7 +114,11 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
         await client.query('update database_copies set progress = $1', [JSON.stringify(progress)])
       })
     },
-    analyze: async () => void (await client.query('analyze')),
+    beginLoad: () => inTransaction(() => dropDeferredObjects(client)),
+    endLoad: async (onProgress) => {
+      await createDeferredObjects(client, onProgress)
+      await client.query('analyze')
+    },
     close: () => client.end(),
   }
 }
@@ -151,6 +157,7 @@ async function prepareSession(client: pg.Client): Promise<void> {
     await client.query('select set_config($1, $2, false)', [name, value])
   }
   await exemptFromFence(client)
+  await requireAllRowsVisible(client)
   const { rows } = await client.query('select pg_try_advisory_lock($1) as "isAlone"', [copyLockKey])
   if (!rows[0].isAlone) throw new Error(`Another process copies to or from ${client.database} now.`)
 }
@@ -161,7 +168,7 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** Reads with a cursor, so that the server sorts at most once. */
+/** Reads with a cursor, so that the server sorts at most once. It sends a batch while the caller uses the previous one. */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,
@@ -182,11 +189,13 @@ async function* readRows(
     await client.query(
       `declare copied no scroll cursor for select ${select} from ${client.escapeIdentifier(name)} ${condition} order by ${keys}`,
     )
-    let limit = nextBatchSize([])
+    let next = fetchRows(client, columns, nextBatchSize([]))
     for (;;) {
-      const rows = await fetchRows(client, columns, limit)
+      const rows = await next
       if (rows.length === 0) return
-      limit = nextBatchSize(rows)
+      next = fetchRows(client, columns, nextBatchSize(rows))
+      // Reported by the next `await`.
+      next.catch(() => {})
       yield rows
     }
   } finally {

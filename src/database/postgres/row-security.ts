@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import { cliCommand } from '../../core/package.ts'
 import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
@@ -82,7 +83,25 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * `null` if row-level security applies to the login role.
+ * Throws unless this session sees all rows once it sets `app.every_merchant`: an operator's policy may hide some.
+ *
+ * @throws Error with the name of a table
+ */
+export async function requireAllRowsVisible(client: Client): Promise<void> {
+  const { rows } = await client.query(`
+    select relname as name from pg_class c
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and row_security_active(c.oid) and (
+        exists (select from pg_policy where polrelid = c.oid and polname not in ('one_merchant', 'one_customer'))
+        or not exists (select from pg_policy where polrelid = c.oid and polname = 'one_merchant'
+          and pg_get_expr(polqual, polrelid) like '%app.every_merchant%')) limit 1`)
+  if (rows.length === 0) return
+  throw new Error(
+    `Row-level security on ${rows[0].name} is not that of this service, and may hide rows from this user. Run \`${cliCommand} doctor\`, which names the difference, or copy as a user with BYPASSRLS.`,
+  )
+}
+
+/**
+ * Returns the role that sessions must assume for row-level security to apply; `null` if it applies to the login role.
  *
  * @param onWarning called if the role cannot be assumed, so that only the queries separate merchants
  */

@@ -2,10 +2,12 @@ import Sqlite from 'better-sqlite3'
 import type { Migration, SchemaCheck, SchemaObject } from '../migration.ts'
 import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
+import { useMemory } from './sqlite-connection.ts'
 
 /** Finds damaged pages and indexes, and violated constraints and foreign keys. */
 export function findIntegrityErrors(raw: Sqlite.Database): string[] {
   try {
+    useMemory(raw, 'scans')
     const pages = raw.pragma('integrity_check') as { integrity_check: string }[]
     const orphans = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
     return [
@@ -14,6 +16,8 @@ export function findIntegrityErrors(raw: Sqlite.Database): string[] {
     ]
   } catch (error) {
     return [(error as Error).message]
+  } finally {
+    useMemory(raw, 'requests')
   }
 }
 

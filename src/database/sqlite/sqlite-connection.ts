@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
@@ -63,8 +64,7 @@ export function openConnection(
   raw.pragma('foreign_keys = ON')
   // Without this, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
-  raw.pragma('temp_store = MEMORY')
-  raw.pragma('cache_size = -65536')
+  useMemory(raw, 'requests')
 
   const statements = statementCache<PreparedStatement>(maxPreparedProjections)
   const findOrPrepare = (query: Query) => {
@@ -85,6 +85,17 @@ export function openConnection(
     },
     changedTableOf: (query) => findOrPrepare(query).changedTable,
   }
+}
+
+/**
+ * Sets how much memory a connection uses. Scans of whole tables sort more rows than fit, so their temporary rows are
+ * stored in unnamed files, in the folder of the database: in a container no other may be writable. Sorting also takes
+ * as much memory as the cache.
+ */
+export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void {
+  if (use === 'scans') raw.pragma(`temp_store_directory = '${dirname(raw.name).replaceAll("'", "''")}'`)
+  raw.pragma(`temp_store = ${use === 'scans' ? 'FILE' : 'MEMORY'}`)
+  raw.pragma(`cache_size = ${use === 'scans' ? -16_384 : -65_536}`)
 }
 
 /** Retries for up to 5 s, because SQLite does not wait while another process changes the mode of the same new file. */

@@ -61,7 +61,8 @@ export function sqliteCopySide(path: string): CopySide {
       })
     },
     // The migrations set the statistics of the planner.
-    analyze: async () => {},
+    beginLoad: async () => {},
+    endLoad: async () => {},
     close: async () => void raw.close(),
   }
 }

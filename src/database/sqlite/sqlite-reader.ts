@@ -1,10 +1,12 @@
 import type { MaybePromise } from '../../core/maybe-promise.ts'
+import type { Database } from '../database.ts'
 import type { Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
+import { useMemory } from './sqlite-connection.ts'
 
 export type SqliteReader = Reader & {
-  readonly snapshot: <Result>(read: (db: Reader) => MaybePromise<Result>) => Promise<Result>
+  readonly snapshot: Database['snapshot']
   /** See `Database.refresh`. */
   readonly refresh: () => void
   /** Called after each commit of this process, so that callers can read their own writes. */
@@ -76,17 +78,27 @@ export function sqliteReader(
     return connection.run(query, params) as Result[]
   }
 
+  async function snapshot<Result>(read: (db: Reader) => MaybePromise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      const endedBefore = transactionsEnded
+      const answer = read({ execute })
+      const result = answer instanceof Promise ? await answer : answer
+      // An overdue batch may have been committed during the read, which ends the transaction.
+      if (transactionsEnded === endedBefore) return result
+      if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
+    }
+  }
+
   return {
     refresh,
     execute,
-    snapshot: async (read) => {
-      for (let attempt = 1; ; attempt++) {
-        const endedBefore = transactionsEnded
-        const answer = read({ execute })
-        const result = answer instanceof Promise ? await answer : answer
-        // An overdue batch may have been committed during the read, which ends the transaction.
-        if (transactionsEnded === endedBefore) return result
-        if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
+    snapshot: async (read, { mayTakeLong = false } = {}) => {
+      if (!mayTakeLong) return snapshot(read)
+      useMemory(connection.raw, 'scans')
+      try {
+        return await snapshot(read)
+      } finally {
+        useMemory(connection.raw, 'requests')
       }
     },
     noteCommit: (changed) => {

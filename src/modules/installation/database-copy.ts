@@ -5,8 +5,16 @@ import { databaseCopyRow } from './repository.ts'
 
 type DatabaseCopy = RowOf<'databaseCopies'>
 
-/** The copy that keeps services off a database. `isOver` is true once the database has moved for good. */
-export type BlockingCopy = { readonly message: string; readonly advice: string; readonly isOver: boolean }
+/**
+ * The copy that keeps services off a database. `isOver` is true once the database has moved for good, and `isTarget` if
+ * rows, indexes and foreign keys may still be missing.
+ */
+export type BlockingCopy = {
+  readonly message: string
+  readonly advice: string
+  readonly isOver: boolean
+  readonly isTarget: boolean
+}
 
 /** Returns the copy that keeps services off this database, or `null`. */
 export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
@@ -21,12 +29,14 @@ function describeSource({ other, startedAt, completedAt }: DatabaseCopy): Blocki
       message: `This database was moved to ${other} at ${completedAt}.`,
       advice: 'Point DATABASE_URL there. To use this one again, without what was stored there, start with --anyway.',
       isOver: true,
+      isTarget: false,
     }
   }
   return {
     message: `This database is being copied to ${other} since ${startedAt}, and stores nothing meanwhile.`,
     advice: `If no copy is running, run \`${cliCommand} copy\` again, or give up the copy and start with --anyway.`,
     isOver: false,
+    isTarget: false,
   }
 }
 
@@ -35,5 +45,6 @@ function describeTarget({ other }: DatabaseCopy): BlockingCopy {
     message: `This database is an incomplete copy of ${other}.`,
     advice: `If no copy is running, run \`${cliCommand} copy\` again with DATABASE_URL of ${other}.`,
     isOver: false,
+    isTarget: true,
   }
 }

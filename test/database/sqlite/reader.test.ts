@@ -52,6 +52,22 @@ describe('SQLite reads in one turn of the event loop', () => {
   })
 })
 
+const temporaryPlace = rawQuery(sql<{ place: bigint }>`select temp_store as place from pragma_temp_store`)
+
+describe('a SQLite snapshot that may take long', () => {
+  test('may exceed the memory with temporary rows, which other reads keep there', async () => {
+    const { db } = await openTestDatabase()
+    const [inFiles, inMemory] = [{ place: 1n }, { place: 2n }]
+
+    const long = await db.snapshot(temporaryPlace, { mayTakeLong: true })
+    const failed = db.snapshot(() => Promise.reject(new Error('unreadable')), { mayTakeLong: true })
+
+    await expect(failed).rejects.toThrow('unreadable')
+    expect(long).toEqual([inFiles])
+    expect([await db.snapshot(temporaryPlace), await temporaryPlace(db)]).toEqual([[inMemory], [inMemory]])
+  })
+})
+
 describe('a SQLite write', () => {
   test('is visible as soon as it is acknowledged', async () => {
     const { db, count } = await startDatabase()
