@@ -144,12 +144,14 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
       expect([path, (await console.get(`${path}?format=csv`)).status]).toEqual([path, 200])
 
     await createPayouts(app, 130)
-    const all = await console.get('/payouts?format=csv')
-    const ids = all.text
-      .split('\r\n')
-      .slice(1, -1)
-      .map((line) => line.split(',')[0])
-    expect([ids.length, new Set(ids).size]).toEqual([133, 133])
+    for (const merchant of ['', app.merchant.id]) {
+      const all = await console.get(`/payouts?format=csv&merchant=${merchant}`)
+      const ids = all.text
+        .split('\r\n')
+        .slice(1, -1)
+        .map((line) => line.split(',')[0])
+      expect([merchant, ids.length, new Set(ids).size]).toEqual([merchant, 133, 133])
+    }
     const invalid = await console.get('/payouts?format=csv&status=DONE')
     expect([invalid.status, invalid.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
     expect(console.faults).toEqual([])

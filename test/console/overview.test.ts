@@ -83,6 +83,18 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
       ['Success rate', '–', '0 failed, 0 returned'],
       ['Median time', '–', '95 % within –'],
     ])
+
+    // The period before begins with the day of the first payouts, and then after it.
+    for (const [days, volume, change] of [
+      [59, '1.00', '−100 %'],
+      [60, '2.00', '−80 %'],
+    ] as const) {
+      app.setTime(startMs + days * dayMs)
+      const headers = { 'idempotency-key': `pay on day ${days}` }
+      await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' }, headers })
+      await sealAll(app.service)
+      expect(cardsOf(await overviewOf(app))[0]).toEqual(['USDC volume', volume, `1.00 today · ${change}`])
+    }
   })
 
   test('shows today and the last 30 days by currency and corridor, with links to the payouts', async () => {

@@ -12,6 +12,7 @@ import { search } from '../../../src/modules/search/search.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { wallets } from '../../../src/modules/wallets/list.ts'
 import { addressesOfWallets } from '../../../src/modules/wallets/repository.ts'
+import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
@@ -46,6 +47,7 @@ async function listedIdentifiers(context: Context) {
     add('wallet', id, [id, ...addresses.map(({ address }) => address)])
     for (const entry of (await entries.slice(context, { walletId: id, ...all })).items) {
       if (entry.kind === 'deposit') add('deposit', entry.transferId, [entry.transferId, entry.reference])
+      if (entry.kind === 'deposit_reversal') add('deposit', entry.transferId, [entry.transferId])
     }
   }
   return found
@@ -61,6 +63,8 @@ describe.each(everyEngine)('a search on %s', (engine) => {
   test('finds exactly the rows that the lists show for each of their identifiers, and none of another merchant', async () => {
     const app = await startApp(engine)
     await populate(app, app.merchant.id, ownWords)
+    const walletId = await makersFor(app, app.merchant.id, ownWords).newWallet(null)
+    await reverseDeposit(app.context(), { reference: ownWords.text(`deposit ${walletId}`), reason: 'typed twice' })
     const other = await app.otherMerchant()
     await populate(app, other.id, foreignWords)
     const [own, foreign] = [app.context(), createContext(app.service, other.id)]

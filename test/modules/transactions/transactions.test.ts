@@ -186,6 +186,8 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
         expect([query, none.data]).toEqual([query, []])
       }
       const part = row.transaction_id.slice(3, 6)
+      const both = await app.rest('GET', `${path}?transaction_id=${row.transaction_id}&search=${part.toLowerCase()}`)
+      expect(both.body.data).toEqual([row])
       const { body } = await app.rest('GET', `${path}?search=${part.toLowerCase()}&limit=100`)
       expect(body.data).toEqual(all.data.filter((each: typeof row) => each.transaction_id.includes(part)))
     }
