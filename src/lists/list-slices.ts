@@ -28,7 +28,8 @@ export function readListSlice(
   request: ListSliceRequest,
   { columns, knownSpan }: { readonly columns: Projection | undefined; readonly knownSpan?: SequenceSpan },
 ): MaybePromise<Slice<object>> {
-  const { createdFrom, createdBefore, first, after, last, before, ...filters } = request
+  const filters = filtersOf(request)
+  const { createdFrom, createdBefore } = request
   const created = { createdFrom, createdBefore }
   return mapMaybe(list.toConditions(filters, context), (conditions) => {
     const names = list.cursorNames({ filters, conditions, created }, context)
@@ -36,7 +37,7 @@ export function readListSlice(
       conditions === null
         ? createInMemoryList<object>(names.name, [])
         : createSequencedList(list, context, { ...names, conditions, created, columns, knownSpan })
-    return readSlice(source, { first, after, last, before })
+    return readSlice(source, request)
   })
 }
 
@@ -50,7 +51,8 @@ export async function searchListSlice(
   request: ListSliceRequest,
   { columns, ...search }: RowSearch<object> & { readonly columns: Projection },
 ): Promise<Omit<SearchedSlice<object>, 'lastSearched'> & { readonly searchedUntil: string | null }> {
-  const { createdFrom, createdBefore, first, after, last: _, before: __, ...filters } = request
+  const { createdFrom, createdBefore, first, after } = request
+  const filters = filtersOf(request)
   const created = { createdFrom, createdBefore }
   const conditions = await list.toConditions(filters, context)
   if (conditions === null) return { items: [], next: null, searchedUntil: null }
@@ -66,6 +68,10 @@ export async function searchListSlice(
     next,
     searchedUntil: lastSearched && String(timeOf(lastSearched)),
   }
+}
+
+function filtersOf({ createdFrom, createdBefore, first, after, last, before, ...filters }: ListSliceRequest) {
+  return filters
 }
 
 type SliceCriteria = {
@@ -180,7 +186,8 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
     const requestFor = (id: string) => ({ ...request, [field]: parentSchema.parse(toFilterValue(id)) })
     const [first] = ids
     const isSeparate = ids.length < 2 || request.after !== null || request.before !== null
-    const conditions = first === undefined || isSeparate ? null : await list.toConditions(requestFor(first), context)
+    const conditions =
+      first === undefined || isSeparate ? null : await list.toConditions(filtersOf(requestFor(first)), context)
     if (conditions === null) {
       const slices = ids.map(
         async (id) => [id, await readListSlice(list, context, requestFor(id), { columns })] as const,
