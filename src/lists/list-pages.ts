@@ -6,7 +6,7 @@ import type { DeclaredList, ListContext } from './declaration.ts'
 import type { ConditionValues } from './list-queries.ts'
 import { isListSorted } from './sequence.ts'
 import type { CreatedRange, FindMark } from './time-range.ts'
-import { createdBounds, findSpan, fullSpan, hasTimeBounds, isEmptySpan } from './time-range.ts'
+import { createdBounds, findSpan, fullSpan, hasTimeBounds } from './time-range.ts'
 import type { TotalReader } from './totals.ts'
 import { countedListName, maxCountedRows, totalReaderFor } from './totals.ts'
 
@@ -89,7 +89,6 @@ async function readPageWithCountedTotal(
   const params = { merchantId, ...conditions, ...createdBounds(created) }
   const findMark: FindMark = (fromSequence) => queries.markAt(read, { ...params, fromSequence })
   const span = await findSpan(created, findMark, () => isListSorted(read, merchantId, importedAs))
-  if (isEmptySpan(span)) return { items: [], total: 0, page, limit }
   const skip = pageOffset({ page, limit })
   const countBelow = (below: number, max: number) => queries.count(read, { ...params, ...span, below, limit: max })
   const isWithinLimit = skip > 0 && skip < maxCountedRows

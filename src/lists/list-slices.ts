@@ -12,7 +12,7 @@ import { isListSorted } from './sequence.ts'
 import type { RowSearch, SearchedSlice, SequencedList, Slice, SliceRequest } from './slice.ts'
 import { createInMemoryList, readSlice, readSlices, searchSlice, sliceSizeAndDirection } from './slice.ts'
 import type { CreatedRange, FindMark, SequenceSpan } from './time-range.ts'
-import { createdBounds, findSpan, hasTimeBounds, intersectSpans, isEmptySpan } from './time-range.ts'
+import { createdBounds, findSpan, hasTimeBounds, intersectSpans } from './time-range.ts'
 import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
 export type ListSliceRequest = CreatedRange & SliceRequest
@@ -106,14 +106,12 @@ function createSequencedList(
     rows: ({ above, below, limit, isAscending }) =>
       mapMaybe(findListSpan(), (within) => {
         const range = intersectSpans({ above, below }, within)
-        if (isEmptySpan(range)) return []
         return queries.rows(db, { ...params, ...range, limit, isAscending: isAscending || undefined }, columns)
       }),
     total: async () => {
       const readTotal = hasTimeBounds(created) || knownSpan ? null : totalReaderFor(list, context, conditions)
       if (readTotal) return readTotal(db)
       const range = await findListSpan()
-      if (isEmptySpan(range)) return 0
       return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxCountedRows + 1 }))
     },
   }
@@ -136,8 +134,8 @@ export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
 
 /** Returns the columns with a row's parent and with its sequence number in the parent's list. */
 export function parentColumns(list: DeclaredList, condition: string): string[] {
-  const { column } = list.conditions[condition] as ListCondition
-  return [column, sequenceColumn(list, (name) => name === condition)].map(unqualifiedName)
+  const { column, order = list.order } = list.conditions[condition] as ListCondition
+  return [column, order].map(unqualifiedName)
 }
 
 function totalWithinLimit(counted: number): number | null {

@@ -81,17 +81,9 @@ async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt
 
 function shiftTimestamp(timestampText: string, ms: number): string {
   const time = Date.parse(timestampText) + ms
-  return time < Date.parse(minTimestamp)
-    ? minTimestamp
-    : time > Date.parse(maxTimestamp)
-      ? maxTimestamp
-      : timestamp(time)
+  return timestamp(Math.max(Date.parse(minTimestamp), Math.min(time, Date.parse(maxTimestamp))))
 }
 
 export function intersectSpans(one: SequenceSpan, other: SequenceSpan): SequenceSpan {
   return { above: Math.max(one.above, other.above), below: Math.min(one.below, other.below) }
-}
-
-export function isEmptySpan({ above, below }: SequenceSpan): boolean {
-  return below - above <= 1
 }

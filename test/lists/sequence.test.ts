@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
-import { createUuidV7Generator } from '../../src/core/ids-and-clock.ts'
+import { createUuidV7Generator, timestamp } from '../../src/core/ids-and-clock.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { NewRowFields } from '../../src/lists/sequence.ts'
-import { latestSequenceNumber, lockSequence, newRowFields, takeSequenceNumber } from '../../src/lists/sequence.ts'
+import {
+  isListSorted,
+  latestSequenceNumber,
+  lockSequence,
+  newRowFields,
+  numberImportedRowOfOwner,
+  takeSequenceNumber,
+} from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { openTestDatabaseOn } from '../database/open-test-database.ts'
 import { idOf, merchantRow, upTo } from '../database/rows.ts'
@@ -114,6 +121,43 @@ test.each(everyEngine)(
       times.push(await timeOf(idOf(id), ms))
     }
     expect(times).toEqual([0, 0, 1, 2, 2, 7])
+  },
+)
+
+test.each(everyEngine)(
+  'on %s an imported row keeps its times, later rows follow it, and the list is unsorted once one is older than its predecessor',
+  async (engine) => {
+    const { db } = await openTestDatabaseOn(engine)
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    const [merchantId, start] = [idOf(1), Date.parse('2026-03-01T00:00:00.000Z')]
+    const at = (ms: number) => timestamp(start + ms)
+    const importRow = (id: string, ms: number) => {
+      const row = { id, createdAt: at(ms), updatedAt: at(ms + 500) }
+      return db.write((tx) => numberImportedRowOfOwner(tx, merchantId, { row, ownerId: idOf(2), name: 'wallets' }))
+    }
+    const addRow = (id: string, ms: number) =>
+      db.write((tx) => newRowFields(tx, { merchantId, now: () => start + ms, newId: () => id }, 'wallets'))
+    const isSorted = () => isListSorted(db, merchantId, 'wallets')
+
+    expect(await importRow(idOf(50), 100)).toEqual({
+      ...{ merchantId, id: idOf(50), sequence: 1, ownerSequence: 1, createdAt: at(100), updatedAt: at(600) },
+    })
+    // The new row has the time of the imported one, so a row with a lower id than either needs a later time.
+    expect((await addRow(idOf(60), 0)).createdAt).toBe(at(100))
+    expect(await importRow(idOf(40), 100)).toMatchObject({ sequence: 3, ownerSequence: 2, createdAt: at(100) })
+    expect((await addRow(idOf(59), 0)).createdAt).toBe(at(101))
+    await importRow(idOf(70), 101)
+    expect((await addRow(idOf(69), 0)).createdAt).toBe(at(102))
+    await importRow(idOf(30), 200)
+    expect((await addRow(idOf(31), 0)).createdAt).toBe(at(200))
+    expect(await isSorted()).toBe(true)
+
+    await importRow(idOf(90), 199)
+    expect((await addRow(idOf(32), 0)).createdAt).toBe(at(200))
+    expect(await isSorted()).toBe(false)
+    await importRow(idOf(91), 300)
+    expect(await isSorted()).toBe(false)
+    expect((await addRow(idOf(92), 0)).sequence).toBe(12)
   },
 )
 

@@ -40,6 +40,7 @@ type Lists = {
 type AnyList = {
   columns(wanted: readonly string[], needs: { parent?: string; needsCursor?: true }): Projection
   slice(context: Context, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
+  sliceParser(parent: string | null): (input: object) => object
   slicesOf(
     parent: string,
   ): (
@@ -117,7 +118,7 @@ const toNigeria = {
 describe.each(everyEngine)('lists of many parents on %s', (engine) => {
   test.each(lists)(
     '$name: one query for all parents returns the same slices as a query for each parent',
-    async ({ one, each, parentIds, filters }) => {
+    async ({ list, parent, one, each, parentIds, filters }) => {
       let nowMs = Date.parse('2026-01-01T00:00:00Z')
       const app = await startApp(engine, { clock: () => nowMs })
       const world = await fill(app, () => {
@@ -146,8 +147,12 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
       expect(await sliceContent((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
         await sliceContent(await one(context, first, { first: 2, after })),
       )
-      await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
+      for (const end of ['after', 'before'])
+        await expect(each(context, [first, ...others], { [end]: after })).rejects.toThrow('invalid fields')
       await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
+      // Also without a query, so that the selection of a mutation is checked before the mutation runs.
+      for (const parser of [list.sliceParser(parent), list.sliceParser(null)])
+        expect(() => parser({ walletId: first, first: 1, last: 1 })).toThrow('invalid fields')
     },
   )
 

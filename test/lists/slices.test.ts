@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readSlices } from '../../src/lists/slice.ts'
+import { entries } from '../../src/modules/ledger/list.ts'
+import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import type { Context, Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import type { Engine } from '../support/app.ts'
@@ -152,7 +155,8 @@ describe.each(everyEngine)('list slices on %s', (engine) => {
     test('cannot be requested with both first and last', async () => {
       const started = await startList(engine, list, 1)
       const { code, details } = await domainErrorOf(() => browse(started, { first: 1, last: 1 }))
-      expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', ['last']])
+      const message = 'must not be given together with first'
+      expect([code, details.fields]).toEqual(['INVALID_INPUT', [{ field: 'last', code: 'INVALID_PARAMETER', message }]])
     })
 
     test('reject the cursors of other lists', async () => {
@@ -246,6 +250,34 @@ describe.each(everyEngine)('list slices on %s', (engine) => {
       expect(await has({ createdFrom: newest.createdAt, createdBefore: newest.createdAt })).toBe(false)
     })
   })
+})
+
+test.each(everyEngine)('on %s a slice within a span has and counts the rows of that span only', async (engine) => {
+  const app = await startApp(engine)
+  const walletId = await app.wallet({ balance: '1' })
+  for (let i = 0; i < 4; i++) await depositToWallet(app.context(), { walletId, amount: '1', reference: `${i}` })
+  const slice = await entries.sliceWithin(app.context(), { above: 1, below: 4 }, { walletId, first: 1 })
+  expect([slice.items.map(({ sequence }) => sequence), slice.hasNextPage, await slice.total()]).toEqual([[3], true, 2])
+})
+
+test('slices of several parents are newest first, whatever the order in which a query returns their rows', async () => {
+  const read = async (end: { first: number | null; last: number | null }) => {
+    const lists = {
+      ...{ keys: ['a', 'b'], keyOf: ([key]: string) => String(key), nameOf: (key: string) => [key] },
+      ...{ sequenceOf: (row: string) => Number(row.slice(1)), totals: async () => new Map() },
+      rows: () => ['a2', 'b7', 'a9', 'b1', 'a5', 'b3'],
+    }
+    const slices = await readSlices<string>(lists, { ...end, after: null, before: null })
+    return [...slices.values()].map(({ items }) => items)
+  }
+  expect(await read({ first: 2, last: null })).toEqual([
+    ['a9', 'a5'],
+    ['b7', 'b3'],
+  ])
+  expect(await read({ first: null, last: 2 })).toEqual([
+    ['a5', 'a2'],
+    ['b3', 'b1'],
+  ])
 })
 
 async function cursorsOfOtherLists(list: List, context: Context, world: World): Promise<(string | null)[]> {

@@ -2,7 +2,7 @@ import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { ProjectedRow } from '../../database/projection.ts'
 import { cellReader, createProjection } from '../../database/projection.ts'
 import type { Reader } from '../../database/query.ts'
-import { createdBounds, findSpan, intersectSpans, isEmptySpan } from '../../lists/time-range.ts'
+import { createdBounds, findSpan, intersectSpans } from '../../lists/time-range.ts'
 import { maxCountedRows } from '../../lists/totals.ts'
 import { payouts } from '../payouts/list.ts'
 import { depositTransactionId } from '../payouts/transaction-id.ts'
@@ -70,7 +70,6 @@ async function matchingDeposits(
     return mark
   })
   const span = sequence === undefined ? inTime : intersectSpans(inTime, { above: sequence - 1, below: sequence + 1 })
-  if (isEmptySpan(span) && sequence === undefined) return []
   const rows = await depositNumbers(read, {
     ...{ merchantId, ...owner, assetCode, ...createdBounds(created), ...span, limit: maxCountedRows },
     isCredited: isReversed === false ? true : undefined,

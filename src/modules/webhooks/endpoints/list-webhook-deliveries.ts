@@ -12,7 +12,7 @@ import { createSliceParser } from '../../../lists/list-slices.ts'
 import type { SequenceRange, Slice } from '../../../lists/slice.ts'
 import { readSlice, sliceFields } from '../../../lists/slice.ts'
 import type { CreatedRange } from '../../../lists/time-range.ts'
-import { findSpan, fullSpan, intersectSpans, isEmptySpan } from '../../../lists/time-range.ts'
+import { findSpan, fullSpan, intersectSpans } from '../../../lists/time-range.ts'
 import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
@@ -168,7 +168,7 @@ async function sliceDeliveryLog(
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersectSpans(range, await span())
-      return isEmptySpan(within) ? [] : readDeliveries(context, criteria, { ...range, ...within, withAttempts })
+      return readDeliveries(context, criteria, { ...range, ...within, withAttempts })
     },
     total: async () => {
       const filterParams = toFilterParams(criteria)

@@ -4,7 +4,7 @@ import { parseUuid, timestamp } from '../../../core/ids-and-clock.ts'
 import { createdRangeFields, optionalUuid, parseInput } from '../../../core/input.ts'
 import type { Slice } from '../../../lists/slice.ts'
 import { defaultSliceSize, sliceFields } from '../../../lists/slice.ts'
-import { intersectSpans, isEmptySpan } from '../../../lists/time-range.ts'
+import { intersectSpans } from '../../../lists/time-range.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.ts'
@@ -46,7 +46,6 @@ async function sliceMerchantDeliveries(
       above: 0,
       below: position === null ? span.below : belowPosition(position, id),
     })
-    if (isEmptySpan(range)) return []
     const filters = { endpointId: id, status, createdFrom, createdBefore }
     const args = { ...range, limit: limit + 1, isAscending: false, withAttempts: false }
     return (await readDeliveries(context, filters, args)).map((row) => ({ ...row, url }))
