@@ -15,10 +15,5 @@ export async function findPendingDeposits(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   walletIds: readonly string[],
 ): Promise<PendingDeposit[]> {
-  const deposits = await pendingDepositsOfWallets(db, {
-    merchantId,
-    walletIds,
-    maxPerWallet: BigInt(maxPendingDeposits),
-  })
-  return deposits.toSorted((a, b) => Number(a.rank - b.rank))
+  return pendingDepositsOfWallets(db, { merchantId, walletIds, maxPerWallet: BigInt(maxPendingDeposits) })
 }

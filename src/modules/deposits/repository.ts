@@ -137,7 +137,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Returns the latest pending deposits of each wallet, with their rank. */
+/** Returns the latest pending deposits of each wallet, latest first. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(
@@ -149,8 +149,9 @@ export const pendingDepositsOfWallets = query(
         .where('state', '=', sql.lit('DETECTED'))
         .as('pending'),
     )
-      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt', 'rank'])
-      .where('rank', '<=', p.maxPerWallet),
+      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt'])
+      .where('rank', '<=', p.maxPerWallet)
+      .orderBy('rank'),
 )
 
 export const depositsInAttention = query((p: Params<{ limit: number }>) =>

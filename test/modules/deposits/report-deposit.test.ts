@@ -103,6 +103,13 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await readStoredRows(app)).toEqual(stored)
   })
 
+  test('without confirmations creates a pending deposit', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    const { status, body } = await postReport(app, sampleReport(ref, { confirmations: 0 }))
+    expect([status, body.data.state]).toEqual([200, 'DETECTED'])
+    expect(await walletState(app, walletId)).toMatchObject({ balance: zero, pending: [{ confirmations: 0 }] })
+  })
+
   test('with the state REORGED removes a pending deposit, which a later report adds again', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await postReport(app, sampleReport(ref, { confirmations: 9 }))

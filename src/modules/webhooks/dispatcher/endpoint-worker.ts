@@ -131,8 +131,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   }
 
   function isRetryDue(): boolean {
-    const isDue = nextRetryAt <= wallClock() || (isProbe && !hasProbed && nextRetryAt !== never)
-    return isDue && queue.retryCount() < retryBatchSize
+    return nextRetryAt <= wallClock() && queue.retryCount() < retryBatchSize
   }
 
   async function readRetries(): Promise<void> {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { eventId } from '../../../../src/modules/outbox/event.ts'
 import { enableWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/enable-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/replay-webhook-events.ts'
+import { testWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import { attemptDelaysMs } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, second, startWorld } from './support/world.ts'
@@ -133,6 +134,45 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 1 })
     await until(() => sequences().length === 6)
     expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
+  })
+
+  test('has an event once that is repeated at the owner’s request while its retry is pending', async () => {
+    const { app, dispatch, endpoint, until, change, deliveries, stored, pass, receiver } = await startWorld(
+      engine,
+      mode,
+    )
+    const [customer, other] = [await app.customer(), await app.customer()]
+    let isDown = true
+    const { url, sequences } = await receiver((response, { objectId }) => {
+      response.statusCode = isDown && objectId === customer ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    dispatch()
+    await change(customer)
+    await change(other)
+    await until(async () => (await stored(id)).cursor === 4 && (await deliveries(id)).get(3)?.status === 'pending')
+    await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 2 })
+    await until(() => sequences().length === 3)
+    isDown = false
+    pass(hour)
+    await change(customer)
+    await until(() => sequences().includes(5))
+    expect(sequences().filter((sequence) => sequence !== 4)).toEqual([3, 3, 5])
+  })
+
+  test('includes a test event only for the endpoint that is tested', async () => {
+    const { app, dispatch, endpoint, until, change, receiver } = await startWorld(engine, mode)
+    const customer = await app.customer()
+    const [tested, other] = [await receiver(), await receiver()]
+    const webhookId = await endpoint(tested.url, { types: ['customer.updated'] })
+    await endpoint(other.url)
+    dispatch()
+    await perform(testWebhookEndpoint, app.context(), { webhookId })
+    await change(customer)
+    await until(() => tested.sequences().length === 2 && other.sequences().length === 1)
+    expect(tested.got.map(({ type }) => type)).toEqual(['webhook.test', 'customer.updated'])
+    expect(other.got.map(({ type }) => type)).toEqual(['customer.updated'])
   })
 
   test('stays in order when the owner enables the endpoint again, which retries all events immediately', async () => {
