@@ -179,3 +179,38 @@ test('no object’s events wait for a hanging attempt of another object', () => 
     }),
   )
 })
+
+/** A queue with the numbers of the events that it has deferred. */
+function startQueue() {
+  const deferred: number[] = []
+  const queue = createDeliveryQueue<QueueEntry>((items) => deferred.push(...items.map(({ sequence }) => sequence)))
+  const event = (sequence: number, objectId: string) => ({ sequence, objectId })
+  return { queue, deferred, event, next: () => queue.takeNext()?.sequence ?? null }
+}
+
+test('the queue alternates between retries and new events', () => {
+  const { queue, event, next } = startQueue()
+  queue.addOpen([event(5, 'e'), event(6, 'f'), event(7, 'g')], [])
+  for (const sequence of [1, 2, 3]) queue.addRetry(event(sequence, `object ${sequence}`))
+  expect([next(), next(), next(), next(), next(), next(), next()]).toEqual([1, 5, 2, 6, 3, 7, null])
+})
+
+test('the queue keeps events of a busy object open until 256 events are open', () => {
+  const { queue, deferred, event, next } = startQueue()
+  const events = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => event(from + i, 'busy'))
+  queue.addOpen(events(0, maxOpen - 1), [])
+  expect([next(), next(), deferred]).toEqual([0, null, []])
+  queue.addOpen(events(maxOpen - 1, maxOpen), [])
+  expect([next(), deferred.length, queue.openCount()]).toEqual([null, maxOpen - 1, 1])
+})
+
+test('the queue forgets that an object had a pending delivery when none of its events is open', () => {
+  const { queue, deferred, event, next } = startQueue()
+  queue.addOpen([], ['failing'])
+  queue.addOpen([event(1, 'failing')], ['failing'])
+  expect([next(), deferred]).toEqual([null, [1]])
+  queue.markRecorded([event(1, 'failing')], new Set(['failing']))
+  queue.addOpen([event(2, 'another')], [])
+  queue.addOpen([event(3, 'failing')], [])
+  expect([next(), next(), deferred]).toEqual([2, 3, [1]])
+})

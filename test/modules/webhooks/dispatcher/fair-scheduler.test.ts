@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import type { EndpointWorker } from '../../../../src/modules/webhooks/dispatcher/endpoint-worker.ts'
+import { createFairScheduler } from '../../../../src/modules/webhooks/dispatcher/fair-scheduler.ts'
+import { unthrottled } from './support/world.ts'
+
+/** A scheduler of workers that always have an attempt to start; each attempt lasts until the test ends it. */
+function startScheduler() {
+  const scheduler = createFairScheduler(unthrottled)
+  /** The attempts in flight, by merchant and endpoint, in the order of their start. */
+  const attempts: { readonly name: string; readonly end: () => void }[] = []
+
+  function join(merchant: string, unhealthy: readonly boolean[]) {
+    const joined = scheduler.join(
+      new Map(
+        unhealthy.map((isUnhealthy, i) => {
+          const name = `${merchant}${i}`
+          const startAttempt = () => {
+            const { promise, resolve } = Promise.withResolvers<void>()
+            attempts.push({ name, end: resolve })
+            joined.send(isUnhealthy, () => promise)
+            return true
+          }
+          return [name, { startAttempt, isUnhealthy: () => isUnhealthy } as Partial<EndpointWorker> as EndpointWorker]
+        }),
+      ),
+    )
+    return joined
+  }
+
+  /** Ends the first attempt in flight of this endpoint. */
+  async function end(name: string): Promise<void> {
+    const place = attempts.findIndex((attempt) => attempt.name === name)
+    attempts.splice(place, 1)[0]?.end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  return { join, end, names: () => attempts.map(({ name }) => name) }
+}
+
+const letters = Array.from({ length: 20 }, (_, i) => String.fromCharCode(97 + i))
+
+test('a merchant has at most eight webhook attempts in flight, alternately to each of its endpoints', async () => {
+  const { join, end, names } = startScheduler()
+  const merchant = join('a', [false, false, false])
+  merchant.markReady()
+  expect(names()).toEqual(['a0', 'a1', 'a2', 'a0', 'a1', 'a2', 'a0', 'a1'])
+  await end('a0')
+  merchant.markReady()
+  merchant.markReady()
+  expect(names()).toEqual(['a1', 'a2', 'a0', 'a1', 'a2', 'a0', 'a1', 'a2'])
+})
+
+test('a merchant has at most four attempts to unhealthy endpoints in flight, and the others to healthy ones', async () => {
+  const { join, end, names } = startScheduler()
+  const merchant = join('a', [true, false])
+  merchant.markReady()
+  expect(names().filter((name) => name === 'a0')).toHaveLength(4)
+  expect(names()).toHaveLength(8)
+  await end('a0')
+  merchant.markReady()
+  expect(names().filter((name) => name === 'a0')).toHaveLength(4)
+})
+
+test('a process has at most 32 attempts to unhealthy endpoints in flight, and a freed one goes to the longest waiting merchant', async () => {
+  const { join, end, names } = startScheduler()
+  for (const letter of letters.slice(0, 10)) join(letter, [true]).markReady()
+  expect(names()).toHaveLength(32)
+  await end('a0')
+  expect(names().at(-1)).toBe('i0')
+  join('z', [false]).markReady()
+  expect(names().filter((name) => name === 'z0')).toHaveLength(8)
+})
+
+test('a process has at most 64 attempts in flight, and freed ones go to waiting merchants in turn', async () => {
+  const { join, end, names } = startScheduler()
+  const merchants = letters.map((letter) => join(letter, [false]))
+  for (const { markReady } of merchants) markReady()
+  expect(names()).toHaveLength(64)
+  merchants[9]?.leave()
+  for (let i = 0; i < 3; i++) await end('a0')
+  merchants[8]?.markReady()
+  expect(names()).toHaveLength(64)
+  expect(names().slice(-3)).toEqual(['i0', 'k0', 'l0'])
+})
+
+test('a merchant that has left gets no further attempt', async () => {
+  const { join, end, names } = startScheduler()
+  const merchants = letters.slice(0, 10).map((letter) => join(letter, [true]))
+  for (const { markReady } of merchants) markReady()
+  merchants[8]?.leave()
+  await end('a0')
+  expect(names().filter((name) => name === 'i0')).toEqual([])
+  expect(names().at(-1)).toBe('j0')
+})
