@@ -59,7 +59,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     ['disabled', disableWebhookEndpoint],
     ['deleted', deleteWebhookEndpoint],
   ] as const)('gets nothing more after it is %s during an attempt', async (_, stopIt) => {
-    const { app, dispatch, endpoint, until, customers, old, letGo } = await startHeld(engine, mode)
+    const { app, dispatch, endpoint, until, customers, faults, old, letGo } = await startHeld(engine, mode)
     const webhookId = await endpoint(old.url)
     const dispatcher = dispatch()
     await customers(8)
@@ -70,7 +70,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     await app.customer()
     await delay(50)
     await dispatcher.poll()
-    expect(old.got.length).toBe(2)
+    expect([old.got.length, faults]).toEqual([2, []])
   })
 
   test('gets no retry of a failed attempt that was in flight when it was resumed from now', async () => {
