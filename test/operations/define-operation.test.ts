@@ -119,7 +119,11 @@ describe('a declared operation', () => {
   test.each(apiDeclarations.filter(({ sandboxOnly }) => sandboxOnly).map(({ name }) => name))(
     '%s returns SANDBOX_ONLY in live before it reads its input',
     async (name) => {
-      expect((await domainErrorOf(() => byName(name)(context, {} as never))).code).toBe('SANDBOX_ONLY')
+      const message = 'This exists in MODE=sandbox only.'
+      expect(await domainErrorOf(() => byName(name)(context, {} as never))).toMatchObject({
+        code: 'SANDBOX_ONLY',
+        message,
+      })
     },
   )
 
