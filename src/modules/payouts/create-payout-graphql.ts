@@ -70,7 +70,7 @@ const QuoteRecipientInput = inputType(
   { isOneOf: true },
 )
 
-/** `verb` says what the wallet does, such as `pays`. */
+/** `verb` is the verb of the descriptions, for example `pays`. */
 const payoutTermFields = (verb: string) => ({
   customerId: optionalId(
     'Customer',
@@ -97,7 +97,8 @@ type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
-  // Without this check, the operation would expect a bank account and report fields that this input does not have.
+  // Without this check, the operation would treat the recipient as a bank account and report fields that are not part
+  // of this input.
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
   }
@@ -114,7 +115,7 @@ function flattenInput<Input extends { readonly recipient: RecipientInput }>({ re
   }
 }
 
-/** Paths are below `input`. */
+/** Returns the path of each field, relative to `input`. */
 function inputFieldPaths({ recipient: { bankAccount } }: { readonly recipient: RecipientInput }) {
   const hasDeprecatedName = typeof bankAccount?.recipientName === 'string' && !hasValue(bankAccount.accountName)
   const inAccount = mapValues(BankAccountInput.declared, (_, name) => `recipient.bankAccount.${name}`)

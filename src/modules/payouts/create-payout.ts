@@ -28,14 +28,14 @@ import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
 /**
- * Contract 4.8. One transaction debits the wallet with amount and fee and records the payout.
+ * Contract 4.8. Debits amount and fee from the wallet and records the payout in one transaction.
  *
  * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
- * @param input `amount` in units of `assetCode`, before any fee that is deducted from it (ruling 110); without
- *   `customerId` the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
- * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
+ * @param input `amount` is in units of `assetCode`, before a fee is deducted from it (ruling 110). Without
+ *   `customerId`, a wallet of the merchant pays. Without `walletId`, ruling 38 selects the wallet
+ * @returns the payout with the status `PROCESSING` and the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
   {
@@ -50,7 +50,7 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // PostgreSQL pipelines the queries of all four.
+      // On PostgreSQL, the queries of these four calls are pipelined.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)
       const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
@@ -124,7 +124,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Building an object of this size with spreads takes ten times as long. */
+/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -163,7 +163,7 @@ function newPayout(
   }
 }
 
-/** The idempotency key is a column of the payout, so the key never expires. */
+/** Stores the idempotency key in the payout's row, so the key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

@@ -18,7 +18,7 @@ export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayo
   return payouts.get(context, payoutId)
 }
 
-/** Exactly one is given. */
+/** Exactly one field is set. */
 export type PayoutLookup = {
   readonly payoutId?: string | null | undefined
   readonly payoutKey?: string | null | undefined

@@ -10,7 +10,7 @@ import type { Wallet } from './wallet.ts'
 type WalletPageInput = z.input<typeof wallets.PageInput>
 
 /**
- * Of any owner, with their addresses.
+ * Returns a page of wallets with their addresses.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -25,7 +25,7 @@ export async function listWallets(context: Context, input: WalletPageInput): Pro
 export const ListCustomerWalletsInput = wallets.PageInput.extend({ customerId: z.string() })
 
 /**
- * With their addresses (contract 4.10).
+ * Returns a page of the customer's wallets with their addresses (contract 4.10).
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
