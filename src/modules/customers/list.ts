@@ -16,6 +16,6 @@ export const customers = defineList({
     customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.'),
   },
   numberedBy: 'customers',
-  // The contract's samples have pages of ten.
+  // The pages in the contract's samples have ten items.
   pageSize: 10,
 })

@@ -4,10 +4,10 @@ import { crc32 } from 'node:zlib'
 import { createNetworkMatcher } from '../../core/net/ip-networks.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** Secret scanners recognize leaked keys by this prefix. */
+/** This prefix lets secret scanners recognize leaked keys. */
 export const apiKeyPrefix = 'pgw'
 
-/** `id` finds the row; `secret` is compared with the stored hash. */
+/** `id` identifies the row; the hash of `secret` is compared with the stored hash. */
 export type ApiKey = { readonly mode: Mode; readonly id: string; readonly secret: string }
 
 export function newApiKey(mode: Mode): ApiKey {
@@ -19,7 +19,7 @@ export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** `null` for a wrong format or checksum, which saves a database lookup. */
+/** Returns `null` for a wrong format or checksum, so that such a key needs no database lookup. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -27,12 +27,12 @@ export function parseApiKey(text: string): ApiKey | null {
   return { mode, id, secret }
 }
 
-/** One round suffices, because the secret is random. */
+/** One round of SHA-256 is enough, because the secret is random. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Compares in constant time. */
+/** Compares the hashes in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }
@@ -44,8 +44,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * An IPv4 address also matches as an IPv4-mapped IPv6 address, because a dual-stack socket reports that. The networks
- * were validated when they were stored.
+ * An IPv4 address and its IPv4-mapped IPv6 address are equivalent, because a dual-stack socket reports the mapped
+ * address. The networks were validated when they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

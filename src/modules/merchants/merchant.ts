@@ -28,9 +28,9 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** For background work, with the merchant's clock. */
+/** Creates a context with the merchant's clock for background work. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Clocks move only in the sandbox.
+  // Only sandbox clocks can be moved.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

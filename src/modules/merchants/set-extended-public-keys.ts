@@ -20,7 +20,7 @@ export const SetExtendedPublicKeysInput = z.object({
 /**
  * An absent key keeps its value.
  *
- * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
+ * @throws DomainError INVALID_INPUT for a malformed or private key, or for the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
  */
 export async function setExtendedPublicKeys(
@@ -45,15 +45,15 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** Addresses are numbered per text, so an equivalent key keeps the stored text. */
+/** An equivalent key does not replace the stored one, because addresses are numbered per stored string. */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
   return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
 }
 
 /**
- * Two merchants with one key would get the same addresses. Compares only the parts from which addresses derive, because
- * exports of the same key differ in their metadata.
+ * Rejects a key of another merchant, because both merchants would get the same addresses. Compares only the public key
+ * and the chain code, from which addresses derive, because exports of the same key can differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,
@@ -78,7 +78,7 @@ function keyErrors({ mode }: Service, field: string, key: string | null | undefi
   try {
     const normalized = publicKeyAndChainCode(key.trim())
     if (mode !== 'live' || !sandboxKeys.includes(normalized)) return []
-    // Anyone can spend from addresses of the sandbox's key.
+    // Anyone can spend from addresses that derive from the sandbox's key.
     return formatErrors("must not be the sandbox's own key, because its private key is public")
   } catch (error) {
     return formatErrors(`is not usable: ${(error as Error).message}`)
