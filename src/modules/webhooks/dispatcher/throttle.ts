@@ -1,19 +1,19 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts per second. At `maxRate`, they are not limited. */
+/** Attempts per second. At `maxRate`, attempts are not limited. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate shrinks if less than these shares are idle. Even at full load, payouts leave up to a third of two processors
- * idle, because they wait for one another.
+ * The rate shrinks if the idle share of the machine or of the event loop is below these values. Even at full load,
+ * payouts leave up to a third of two processors idle, because payouts wait for one another.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
 const windowMs = 100
 const [growthFactor, declineFactor] = [1.2, 0.6]
 
-/** Attempts start in bursts, because attempts that end together are recorded together. */
+/** Attempts start in bursts of this length, because attempts that end together are recorded together. */
 const burstMs = 100
 
 export type Throttle = {
@@ -21,13 +21,13 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** Shares are from 0 to 1. */
+/** The idle shares of the machine and the event loop, from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
- * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so the
- * cost of an attempt need not be known.
+ * Creates a token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer
+ * yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so
+ * the cost of an attempt does not have to be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds
@@ -79,7 +79,7 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Sums since boot. */
+/** Returns the sums of all processors since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

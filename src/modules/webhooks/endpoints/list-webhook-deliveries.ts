@@ -25,7 +25,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** Limits the log: a delivery has up to ten attempts, and ten more for each replay. */
+/** Limits the log of a delivery, which has up to ten attempts and up to ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -75,8 +75,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Pages are not numbered, because event sequences have gaps
- * here.
+ * Lists the deliveries of an endpoint, newest event first. Pages have no numbers, because the sequences of the
+ * endpoint's events have gaps.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -107,7 +107,7 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The deliveries of endpoints, as a list that GraphQL reads for several endpoints together. */
+/** The deliveries of endpoints in the form of a list, so that GraphQL can read them for several endpoints together. */
 export const webhookDeliveries = {
   filters: deliveryFilters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
@@ -136,7 +136,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span, which is a range of the merchant's events.
+  // All endpoints share the span, because it is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -181,7 +181,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequences that contains all events of a period, and possibly others. */
+/** Finds a range of sequences that contains all events of a period. The range can also contain other events. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -214,7 +214,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only on request: each delivery has up to 20, with long responses. */
+/** Reads attempts only with `withAttempts`, because each delivery can have 20 attempts with long responses. */
 export async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -17,13 +17,13 @@ export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
 
-/** `connectMs` limits DNS, TCP and TLS together; `wholeMs` limits the whole exchange. */
+/** `connectMs` limits the total time of DNS, TCP and TLS; `wholeMs` limits the whole exchange. */
 export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: number }
 
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a new connection for each request, for the retry after a stale connection. */
+  /** `fresh` opens a new connection for each request. It is used for the retry after a stale connection. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
   readonly maxKeptBytes: number
@@ -43,7 +43,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // If the server had closed a reused connection, the endpoint did not fail, so retry.
+      // A reused connection that the server had closed is not a failure of the endpoint, so the request is retried.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -63,15 +63,15 @@ type TrustedHttpClientOptions = {
   readonly ca?: string
 }
 
-/** Below the keep-alive timeout of most servers. */
+/** Less than the keep-alive timeout of most servers. */
 const idleTimeoutMs = 4_000
 
 /**
- * For services that the operator configures, at any address. URLs that merchants choose go through `createSender`,
- * which guards against SSRF.
+ * Creates a client for services that the operator configures, which may have any address. URLs that merchants choose
+ * must use `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
-  // Neither the environment nor a caller can turn certificate verification off.
+  // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const createAgentPair = (keepAlive: boolean): AgentPair => {
     const options = { keepAlive, ...(keepAlive && { timeout: idleTimeoutMs, scheduling: 'lifo' as const }) }
@@ -113,7 +113,7 @@ function attemptRequest(
       finish(error)
       request.destroy()
     }
-    // This listener stays, because a destroyed request may emit another error.
+    // This listener is never removed, because a destroyed request may emit another error.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const failure = toDeliveryFailure(error, phase.now())
       finish(request.reusedSocket && !hasResponse && failure.kind === 'reset' ? staleConnection : failure)

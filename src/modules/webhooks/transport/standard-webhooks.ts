@@ -11,7 +11,7 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// Standard Webhooks 1.0.0, "Signature scheme".
+// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
@@ -20,8 +20,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * Newest first, including previous ones during a rotation. Secrets and keys are key objects, because signing with raw
- * bytes takes four times as long.
+ * The secrets and keys that sign, newest first. During a rotation, they include the previous ones. They are stored as
+ * key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -32,7 +32,7 @@ export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/** `whsk_…` is the seed and the public key in base64. */
+/** The private key (`whsk_…`) is the seed and the public key in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -42,8 +42,8 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
 }
 
 /**
- * @param secrets every valid `whsec_…` and `whsk_…`, newest first; at least one `whsec_…`
- * @throws an error that does not reveal the secret, if one is invalid
+ * @param secrets all valid `whsec_…` and `whsk_…`, newest first; at least one must be a `whsec_…`
+ * @throws an error, which does not reveal the secret, if a secret is invalid
  */
 export function parseSigner(secrets: readonly string[]): Signer {
   const isPrivate = (text: string) => text.startsWith(privatePrefix)
@@ -59,7 +59,7 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js also accepts a public half of another key, but receivers could not verify the signatures.
+  // Node.js also accepts the public half of another key, but then receivers could not verify the signatures.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key
@@ -80,7 +80,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** A rotation needs two. */
+/** The maximum number of signatures that are compared. A rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
@@ -104,7 +104,7 @@ export function createSignedHeaders(
 /**
  * Returns the id of a request that a shared secret signed in the last five minutes, or `null`.
  *
- * @param headers with names in lower case
+ * @param headers have names in lower case
  */
 export function verifySignature(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -112,7 +112,7 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The sender chooses the id, so restrict which characters are stored and logged.
+  // The sender chooses the id, so its characters are restricted before it is stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
