@@ -31,11 +31,11 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** Above the limit of five minutes. */
+/** Exceeds the maximum age of signatures, five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * The orders pay an account of the operator. Does not check reports that the bank posts.
+ * Checks a bank's API with orders that pay an account of the operator. Does not check the reports that a bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -47,7 +47,7 @@ export async function checkRail(
   const bank = createBankUnderTest(service, rail, parseInput(CheckRailInput, input))
   const results: RuleResult[] = []
   try {
-    // Sequentially, because rules use the orders of earlier rules.
+    // The rules run sequentially, because they use the orders of earlier rules.
     for (const [rule, check] of conformanceRules) {
       const [isKept, seen] = await check(bank)
       results.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
@@ -74,7 +74,7 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** By accepted order, to compare later responses with. */
+    /** The responses by accepted order, for comparison with later responses. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),
@@ -139,7 +139,7 @@ const conformanceRules: readonly ConformanceRule[] = [
       const latest = await find(second)
       const states = seen.filter(hasValidState)
       responses.set(second, latest)
-      // The bank may ask concurrent callers to retry.
+      // The bank may ask concurrent clients to retry.
       return [
         states.length > 0 && states.every((each) => isConsistentWith(each, latest)),
         [...new Set(seen.map(summarizeResponse)), summarizeResponse(latest)].join('; '),
@@ -192,7 +192,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // The order exists, so that a 404 can't be mistaken for a rejected signature.
+        // The queried order exists, so that a 404 cannot be mistaken for a rejected signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),
@@ -278,7 +278,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** True only if the bank reports no state. */
+/** Returns whether the bank rejected the request. A response with a state is no rejection. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

@@ -29,11 +29,11 @@ export type AttentionItem = {
   readonly actions: readonly AttentionAction[]
 }
 
-/** `after` is the cursor of the next page; `null` on the last. */
+/** `after` is the cursor of the next page; `null` on the last page. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * Oldest first, with the actions that the merchant may take.
+ * Lists the merchant's attention queue, oldest first, with the actions that the merchant may take.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -75,7 +75,7 @@ function toAttentionPage(
   }
 }
 
-/** Includes the bank's later reports. */
+/** Returns the cause of the attention and the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

@@ -16,8 +16,9 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. Otherwise the service
- * asks the bank to cancel, and the payout does not change until the bank responds. Repeated requests have no effect.
+ * Cancels a payout. A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded.
+ * Otherwise the service asks the bank to cancel, and the payout does not change until the bank responds. Repeated
+ * requests have no effect.
  *
  * @returns the current payout
  */
@@ -55,7 +56,7 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** An order that was queued again may have reached the bank. */
+/** Returns whether the order may have reached the bank. `QUEUED` is included for orders that were queued again. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }

@@ -22,7 +22,7 @@ export async function executeCall(
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // If the process stalled after the claim, the lease could expire during the call.
+  // Skips the call if the lease could expire during it, because the process stalled after the claim.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
@@ -37,13 +37,13 @@ async function callRail(
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
-    // For a rail that can't cancel it is always too late.
+    // A rail without `cancel` always responds that it is too late.
     cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
   }
   return calls[call]()
 }
 
-/** A failure if the call throws or times out; the outcome is then unknown. */
+/** Returns a failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

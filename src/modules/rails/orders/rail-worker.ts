@@ -9,25 +9,28 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** Polls complement notifications of new events. */
+/** The worker polls in addition to being notified of new events. */
 const pollIntervalMs = 1_000
 
-/** Orders without a recorded response are polled again. */
+/** How long a shutdown waits for calls in flight. The state of orders without a recorded response is polled later. */
 const shutdownTimeoutMs = 3_000
 
-/** Limits the polls when a rail recovers. */
+/** Limits the polls that become due immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
+/**
+ * Orders with more attempts are not polled immediately, because an order that always fails would open the circuit
+ * again.
+ */
 const maxAttemptsForImmediatePoll = 2
 
-/** If the machine's clock goes back by more than this, stored due times may be too late. */
+/** If the machine's clock goes back by more than this, stored due times may be too far in the future. */
 const clockToleranceMs = 1_000
 
 /** A margin for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often to look for orders that another machine's clock may have postponed. */
+/** The interval of checks for orders that the clock of another machine may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
@@ -38,7 +41,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, besides those paused in the database. */
+  /** Rails to which this process submits nothing, in addition to the rails that are paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -51,8 +54,8 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * It respects each rail's concurrency limit and circuit breaker. Several processes can run a worker, because it claims
- * an order before it calls the bank.
+ * Starts a worker that submits and polls orders within each rail's concurrency limit and circuit breaker. Several
+ * processes can run a worker, because a worker claims an order before it calls the bank.
  */
 export function startRailWorker({
   service,
@@ -74,7 +77,7 @@ export function startRailWorker({
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
-  /** Requests that arrive during a poll share one further poll. */
+  /** Calls during a poll share one further poll. */
   function poll(): Promise<void> {
     if (polling) isPollRequested = true
     polling ??= pollUntilIdle().finally(() => {
@@ -111,7 +114,7 @@ export function startRailWorker({
     const range = { rail: rail.name, limit: freeSlots + inFlight.size }
     const polls = await duePolls(service.db, { ...range, now: dueTimeAfter(0, service.wallClock()) })
     const submissions = isPaused ? [] : await dueSubmissions(service.db, range)
-    // Orders with an unknown outcome come first: they are older than the queued ones, and few.
+    // Orders with an unknown outcome come first, because they are older than queued orders and few.
     const [unknown, others] = partition(polls, ({ state }) => state === 'UNKNOWN')
     const due = [...unknown, ...interleave(others, submissions)].filter(({ orderId }) => !inFlight.has(orderId))
     for (const order of due.slice(0, freeSlots)) startCall(runtime, order)
@@ -134,13 +137,17 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Another order may be waiting for this slot. A failed order is still due, so it waits for the next interval.
+        // Polls again, because another order may be waiting for this slot. After a failure, the order is still due and
+        // waits for the next interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** Whether the machine's clock went back since the last call, or may have gone back before the first. */
+  /**
+   * Returns whether the machine's clock has gone back since the last call. The first call returns true, because the
+   * clock may have gone back before.
+   */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
@@ -158,13 +165,13 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // There may be more orders, so check again at the next poll.
+      // There may be more orders, so this makes the next poll check again.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }
   }
 
-  /** Polls orders whose outcome stayed unknown while the rail was down. */
+  /** Polls orders whose outcome remained unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,
@@ -184,7 +191,7 @@ export function startRailWorker({
 
   const pollSafely = () => void poll().catch(onError)
   const timer = setInterval(pollSafely, pollIntervalMs).unref()
-  // Each new payout records an event.
+  // Every new payout records an event, which triggers a poll.
   const unwatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
   pollSafely()
   return {

@@ -3,14 +3,14 @@ import type { Service } from '../../../operations/context.ts'
 import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { recentRailOrderCounts } from '../repository.ts'
 
-/** The orders of one rail by their present state. */
+/** The number of orders of a rail by their current state. */
 export type RecentOrders = {
   readonly rail: string
   readonly total: number
   readonly count: (...states: readonly RailOrderState[]) => number
 }
 
-/** Bounds the cost, however busy the rails are. */
+/** Bounds the cost for any number of orders. */
 export const maxRecentOrders = 1_000
 
 /** Counts the rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
