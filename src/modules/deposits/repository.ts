@@ -64,7 +64,7 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** New numbers continue after the highest one. */
+/** Numbers the addresses without a number, continuing after the highest number. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
