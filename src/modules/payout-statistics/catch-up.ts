@@ -7,13 +7,16 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** Bounds how long reading a batch blocks the event loop (about 3 ms). */
+/** Bounds the time for which reading a batch blocks the event loop (about 3 ms). */
 const eventsPerBatch = 2_000
 
-/** Pause after a batch, as a multiple of the time that it took. */
+/** The pause after a batch, as a multiple of the time that the batch took. */
 const restToBatchRatio = 4
 
-/** Events after the latest seal are left to the sealer, which reads them anyway, unless it is this far behind. */
+/**
+ * Events after the latest seal are left to the sealer, which reads them anyway, unless more than this many events are
+ * unsealed.
+ */
 const maxUnsealedEvents = 100_000
 
 const firstPollDelayMs = 1_000
@@ -25,8 +28,9 @@ export type StatisticsCatchUp = {
 }
 
 /**
- * Counts what is older than the statistics, and what an interrupted rebuild left. The sealer counts all later events,
- * so in general there is nothing to do. Any number of processes may run this: a batch is counted once.
+ * Counts events that are older than the statistics, and events that an interrupted rebuild did not count. The sealer
+ * counts all later events, so usually there is nothing to do. Any number of processes may run the catch-up, because a
+ * batch is counted only once.
  */
 export function startStatisticsCatchUp({
   service,
@@ -85,7 +89,7 @@ type CountOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Counts in batches. */
+/** Counts all events that the statistics do not include yet, in batches. */
 export async function countHistory(service: Service, options: CountOptions): Promise<void> {
   const { hasSealer, signal, onProgress = () => {} } = options
   const missing = new Map<string, { readonly after: number; readonly through: number }>()
@@ -111,7 +115,7 @@ export async function countHistory(service: Service, options: CountOptions): Pro
   }
 }
 
-/** Ends early if another process counts the same merchant. */
+/** Counts a range of a merchant's events. Ends early if another process counts the same merchant. */
 async function* countRange(
   service: Service,
   { merchantId, after: first, through: last }: { merchantId: string; after: number; through: number },
