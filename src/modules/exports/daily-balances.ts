@@ -6,7 +6,10 @@ import { entryAtOrBefore } from './repository.ts'
 type WalletContext = Pick<Context, 'db' | 'merchantId'>
 type WalletBalance = { readonly balance: Amount; readonly sequence: number }
 
-/** With the sequence of the last entry; both are zero before the first. */
+/**
+ * Returns the balance before a time, and the sequence of the last entry that the balance includes. Both are zero before
+ * the first entry.
+ */
 export async function findBalanceBefore(
   { db, merchantId }: WalletContext,
   { walletId, time, maxSequence = Number.POSITIVE_INFINITY }: { walletId: string; time: string; maxSequence?: number },
@@ -19,10 +22,10 @@ export async function findBalanceBefore(
 }
 
 /**
- * In the order of `times`. The cost hardly depends on the number of entries, and a period without entries costs one
- * query.
+ * Returns the balances in the order of `times`. The cost hardly depends on the number of entries, and a period without
+ * entries costs one query.
  *
- * @param times in ascending order
+ * @param times must be in ascending order
  */
 export async function findBalancesBefore(
   context: WalletContext,

@@ -17,7 +17,7 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** `id` is a `StatementKey` as JSON. */
+/** `id` is a `StatementKey` in JSON. */
 type StatementRow = {
   readonly id: string
   readonly walletId: string
@@ -51,7 +51,7 @@ const Statement = objectType<StatementRow>('Statement', {
   },
 })
 
-/** Keys are `StatementKey` as JSON. */
+/** The keys are `StatementKey` in JSON. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>
@@ -65,7 +65,7 @@ const statementLines = {
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` if the request has no end, so that pages share the cursors of one list. */
+  /** `null` if the request has no `to`, so that the cursors of a page are valid for the next page. */
   readonly to: string | null
   /** Both ends are exclusive. */
   readonly span: SequenceSpan

@@ -6,7 +6,7 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
 
-/** The id begins with a UUID. */
+/** The `id` of a row begins with a UUID. */
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
@@ -24,7 +24,7 @@ export type CrossMerchantPage<Item> = {
 }
 
 /**
- * Newest first. Runs at least one query per merchant.
+ * Lists rows of all merchants, newest first. Runs at least one query per merchant.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -53,7 +53,7 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** The id orders rows with the same time. */
+/** The position of a row in the list. The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
@@ -88,7 +88,10 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** By id within the same time, because a list need not do so. */
+/**
+ * Yields the rows after a position. Sorts rows with the same time by id, because the order of the merchant's list can
+ * differ.
+ */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -123,7 +126,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** An exclusive upper bound that includes the rows with the position's time. */
+/** Returns an exclusive upper bound that still includes rows with the time of the position. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -120,7 +120,7 @@ export const replayEventsAction = webhookAction({
   errorFields: { eventId: 'after' },
 })
 
-/** In a row of the list of deliveries. */
+/** The form in a row of the list of deliveries. */
 export const replayEventAction = webhookAction({
   ...replaySpec,
   formName: 'webhook replay event',
