@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// Importing these declares the lists with maintained counts.
+// These imports declare the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -44,7 +44,7 @@ import {
 /** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `wallets` has the sum of balances in each asset. `unchecked` says what the database could not check, and why. */
+/** `wallets` has the sum of balances in each asset. `unchecked` describes what could not be checked, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -97,7 +97,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // For the block of the whole list, the divisor exceeds every sequence number.
+      // For the block that is the whole list, the divisor exceeds all sequence numbers.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -112,15 +112,15 @@ const payoutBatchSize = 20_000
 const engineCheckName = 'the database finds nothing wrong with its files'
 
 /**
- * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
- * verify.
+ * Checked because, without the triggers, indexes, constraints and policies of the schema, later writes could break what
+ * the other checks verify.
  */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * One snapshot, so it can run while the service works.
+ * Runs all checks in one snapshot, so the service can continue to run.
  *
- * @param onProgress called before each check, and after the last
+ * @param onProgress is called before each check, and after the last one
  */
 export async function auditBooks(
   service: Service,
@@ -148,7 +148,7 @@ function createEngineFinding(check: string, errors: readonly string[]): AuditFin
   return { check, contradictions: errors.length, examples: errors.slice(0, 5) }
 }
 
-/** An unreadable schema is a difference. */
+/** Reports a schema that cannot be read as a difference. */
 async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
@@ -168,7 +168,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // Findings about unreadable tables matter more than totals.
+  // Totals are omitted if a table cannot be read, because reading them would throw and hide the findings.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -184,7 +184,7 @@ async function runChecks(
   }
 }
 
-/** Unreadable rows count as a finding. */
+/** Reports rows that cannot be read as a finding. */
 async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
     const ids = (await rows).map(({ id }) => id)
@@ -198,10 +198,11 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Unlike `auditBooks`, it finds tampering after which all balances are consistent. Can run while the service works.
+ * Verifies the hash chains of all merchants. Unlike `auditBooks`, this detects tampering that leaves all balances
+ * consistent. The service can continue to run.
  *
- * @param kept chain heads that were saved elsewhere, to compare with
- * @param onProgress called with the number of verified merchants
+ * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
+ * @param onProgress is called with the number of verified merchants
  */
 export async function auditChain(
   { db }: Service,

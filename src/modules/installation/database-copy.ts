@@ -5,10 +5,12 @@ import { databaseCopyRow } from './repository.ts'
 
 type DatabaseCopy = RowOf<'databaseCopies'>
 
-/** The copy that keeps services off a database. `isOver` is true once the database has moved for good. */
+/**
+ * A copy because of which no service may use the database. `isOver` is true if the database has been moved permanently.
+ */
 export type BlockingCopy = { readonly message: string; readonly advice: string; readonly isOver: boolean }
 
-/** Returns the copy that keeps services off this database, or `null`. */
+/** Returns the copy because of which no service may use this database, or `null`. */
 export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
   const copy = await databaseCopyRow(db, {})
   if (copy === null || (copy.role === 'target' && copy.completedAt !== null)) return null

@@ -11,7 +11,7 @@ import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled
 /** The price of one unit of `fromCode` in `toCode`, until a later row replaces it. */
 export type Rate = RowOf<'rates'>
 
-/** Conversions are rounded to the decimal places of `toCode`. */
+/** `minorUnitPlaces` are the decimal places of `toCode`, to which conversions are rounded. */
 export type RateInForce = Rate & { readonly minorUnitPlaces: number }
 
 export const rates = effectiveDatedPrices({
@@ -23,7 +23,7 @@ export const rates = effectiveDatedPrices({
   setCancelled: setRateCancelled,
 })
 
-/** A larger change from the previous rate is probably a typing error. */
+/** A larger difference from the previous rate is probably a typing error. */
 const maxDifferencePercent = 20
 
 export const SetRateInput = z.object({
@@ -40,10 +40,10 @@ export const SetRateInput = z.object({
 })
 
 /**
- * In force from now or from `effectiveAt` on.
+ * Sets a rate that takes effect now or at `effectiveAt`.
  *
- * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
- *   than 20 % from the previous one
+ * @param input `rate` is a plain decimal. `effectiveAt` is in ISO 8601 and UTC. `isForced` allows a rate that differs
+ *   by more than 20 % from the previous rate
  * @returns the rate; `later` has the pair's rates that will replace it
  * @throws DomainError INVALID_INPUT
  */
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** Names the flag of the only command that sets rates. */
+/** The message contains the flag `--force`, because only one command sets rates. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

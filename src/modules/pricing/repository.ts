@@ -6,20 +6,23 @@ import type { RowOf, Tables } from '../../database/tables.ts'
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** Sorted latest first. */
+  /** Selects the rows that apply at some time within the span, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Including cancelled ones, in order of `effectiveAt`. */
+  /** Returns the rows from `at` on in order of `effectiveAt`, including cancelled rows. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Sorted newest first within each pair. */
+  /** Returns all rows, newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** `null` if the row is already cancelled. */
+  /** Cancels a row. Returns `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
 /** Both times are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
-/** The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`). */
+/**
+ * Reads the rows that apply within the minute of `at`, so that callers within a minute share the result (see
+ * `sharedQuery`).
+ */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
 ): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {
@@ -40,7 +43,7 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for the names of codes and price. */
+/** Both tables have the same columns, except for the names of the codes and the price. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>

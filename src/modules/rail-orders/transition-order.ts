@@ -29,21 +29,23 @@ export async function enqueueRailOrder(
   })
 }
 
-/** A longer history keeps its first and its latest entries, half each. */
+/**
+ * The maximum length of the history. Half of the entries that are kept are the first ones, half are the latest ones.
+ */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Does not change the state. */
+/** Updates columns of an order without changing its state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)
   return updated
 }
 
-/** Appends the state to the order's history. */
+/** Changes the state of an order and appends it to the order's history. */
 export async function transitionRailOrder(
   tx: Tx,
   context: Context,
@@ -66,7 +68,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** State and `updatedAt` do not change. */
+/** Appends an entry to the order's history without changing the state or `updatedAt`. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

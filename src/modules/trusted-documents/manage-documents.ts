@@ -12,12 +12,13 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Trusts every document of a manifest, or none. Removed documents are trusted again. An id that was ever used for
- * another text is rejected, because deployed clients refer to the text that they were built with.
+ * Adds all documents of a manifest to the trusted documents; if one is invalid, adds none. Documents that were removed
+ * are trusted again. An id that was ever used for another text is rejected, because deployed clients use the id for the
+ * text with which they were built.
  *
- * @param manifest the content of the manifest; `parse-manifest.ts` documents the formats
- * @param validate returns the errors of a text, by schema and limits
- * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
+ * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
+ * @param validate returns the errors of a text according to the schema and the limits
+ * @throws DomainError MALFORMED_JSON, INVALID_INPUT with all errors of all documents
  */
 export async function addDocuments(
   { db, now }: Service,
@@ -65,7 +66,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * Removes a document from the trusted ones. Its id stays bound to its text.
+ * Removes a document from the trusted documents. Its id remains bound to its text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */
@@ -82,7 +83,7 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
 
 export type BrokenDocument = { readonly id: string; readonly name: string | null; readonly error: string }
 
-/** Returns one row for each error. */
+/** Validates the trusted documents again, and returns one row for each error. */
 export async function findBrokenDocuments(
   { db }: Service,
   { validate }: { validate: DocumentValidator },

@@ -4,14 +4,14 @@ import { parseJsonText } from '../../core/net/json-text.ts'
 
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** Ids appear in URLs. */
+/** Restricts ids to characters without spaces, because ids appear in URLs. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * Accepts an object of texts by id, as relay-compiler and the client preset of graphql-codegen write it, or Apollo's
- * list of operations.
+ * Parses a manifest of one of two formats: an object with texts by id (relay-compiler, client preset of
+ * graphql-codegen), or Apollo's list of operations.
  *
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document
  */
@@ -28,7 +28,7 @@ export function parseManifest(content: string): readonly ManifestDocument[] {
 function parseManifestJson(content: string): unknown {
   let parsed: ReturnType<typeof parseJsonText>
   try {
-    // Some tools write a byte order mark.
+    // Removes a byte order mark, which some tools write.
     parsed = parseJsonText(content.replace(/^\uFEFF/, ''))
   } catch {
     throw new DomainError('MALFORMED_JSON', 'The manifest is not valid JSON.')
