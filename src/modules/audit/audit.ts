@@ -112,8 +112,8 @@ const payoutBatchSize = 20_000
 const engineCheckName = 'the database finds nothing wrong with its files'
 
 /**
- * Checked because, without the triggers, indexes, constraints and policies of the schema, later writes could break what
- * the other checks verify.
+ * Without the triggers, indexes, constraints and policies of the schema, later writes could break what the other checks
+ * verify.
  */
 const schemaCheckName = 'the schema is that of the migrations'
 
@@ -148,7 +148,6 @@ function createEngineFinding(check: string, errors: readonly string[]): AuditFin
   return { check, contradictions: errors.length, examples: errors.slice(0, 5) }
 }
 
-/** Reports a schema that cannot be read as a difference. */
 async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
@@ -184,7 +183,6 @@ async function runChecks(
   }
 }
 
-/** Reports rows that cannot be read as a finding. */
 async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
     const ids = (await rows).map(({ id }) => id)
@@ -198,8 +196,7 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Verifies the hash chains of all merchants. Unlike `auditBooks`, this detects tampering that leaves all balances
- * consistent. The service can continue to run.
+ * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
  *
  * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
  * @param onProgress is called with the number of verified merchants

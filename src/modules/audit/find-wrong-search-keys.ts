@@ -7,7 +7,6 @@ import { searchableCustomers, searchKeysBetween } from './repository.ts'
 /** Bounds the memory. Larger batches cost less, because each batch scans the search keys of the merchant. */
 const customersPerBatch = 20_000
 
-/** Finds customers whose search keys differ from their e-mail address, phone number and names. */
 export async function findWrongSearchKeys(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {

@@ -41,8 +41,7 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Creates a token without storing anything. The token is valid until it expires, or until its API key expires or is
- * revoked.
+ * Stores nothing. The token is valid until it expires, or until its API key expires or is revoked.
  *
  * Fails with INSUFFICIENT_SCOPE if the API key lacks one of the scopes.
  *

@@ -22,7 +22,7 @@ export const complianceDetails = () =>
     })
 
 /**
- * Adds the members of `given` to the stored details. The caller must hold the lock of the customer.
+ * The caller must hold the lock of the customer.
  *
  * @throws DomainError INVALID_INPUT if the merged details are too long
  */

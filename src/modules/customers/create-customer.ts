@@ -50,7 +50,7 @@ export const CreateCustomerInput = z.object({
 })
 
 /**
- * Registers a customer. The contract describes customers (2.1), but has no endpoint that creates them.
+ * The contract describes customers (2.1), but has no endpoint that creates them.
  *
  * @param input `birthDate` has the form `1990-01-31` and must not be in the future. `expectedMonthlyIncome` has at most
  *   two decimal places. An individual needs a first and a last name, a business needs a business name.
@@ -107,7 +107,7 @@ const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastNam
 }
 
 export function missingNameErrors(input: CustomerNames): FieldError[] {
-  // An unknown type needs no error here, because the schema reports it.
+  // The schema reports an unknown type.
   const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
   return names
     .filter((field) => !input[field]?.toString().trim())

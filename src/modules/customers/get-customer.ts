@@ -34,7 +34,7 @@ export async function lockActiveCustomer(
 }
 
 /**
- * Does the same as `lockActiveCustomer`, but without a lock.
+ * Like `lockActiveCustomer`, but without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */

@@ -18,7 +18,7 @@ export const ListCustomersInput = customers.PageInput.omit({ createdFrom: true, 
 })
 
 /**
- * Returns a page of customers, with the provider's filters (ruling 128).
+ * Has the original provider's filters (ruling 128).
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -42,14 +42,12 @@ export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKe
   return expected.size === actual.size && [...expected].every((key) => actual.has(key))
 }
 
-/** Inserts a customer with its search keys. */
 export async function insertCustomer(tx: Tx, customer: Customer): Promise<void> {
   await insertCustomerRow(tx, customer)
   const { merchantId, id: customerId } = customer
   for (const key of searchKeysOf(customer)) await insertSearchKey(tx, { merchantId, customerId, ...key })
 }
 
-/** Replaces the search keys that differ before and after a change of the customer. */
 export async function updateSearchKeys(
   tx: Tx,
   { before, after }: { before: Customer; after: Customer },
@@ -69,7 +67,7 @@ export async function updateSearchKeys(
 
 type KeySearch = { readonly merchantId: string; readonly term: string; readonly limit: number }
 
-/** Finds customers by e-mail address or phone number. Returns at most `limit` ids for each of the two. */
+/** Searches by e-mail address and by phone number. Returns at most `limit` ids for each of the two. */
 export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch): Promise<readonly string[]> {
   // People write phone numbers with spaces and punctuation.
   const phone = term.replace(/[\s().-]/g, '')
@@ -80,7 +78,6 @@ export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch
   return rows.flat().map(({ id }) => id)
 }
 
-/** A customer has at most three names. */
 const maxNamesPerCustomer = 3
 
 /** Finds up to `limit` customers with a name that begins with the term, ordered by name. */

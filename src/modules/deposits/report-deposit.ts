@@ -63,7 +63,7 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Records a report, and credits the wallet once when the transfer has enough confirmations.
+ * Credits the wallet once, when the transfer has enough confirmations.
  *
  * If a report contradicts an earlier report, or if the deposit cannot be credited, no money moves and the deposit goes
  * to the attention queue, so that no report is lost.

@@ -137,7 +137,6 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(

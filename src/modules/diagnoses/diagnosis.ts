@@ -17,7 +17,6 @@ export type DiagnosisContext = {
   readonly rails: readonly string[]
 }
 
-/** A check must not write. */
 export type DiagnosisCheck = (context: DiagnosisContext) => Promise<Diagnosis>
 
 export function reportOk(check: string, message: string): Diagnosis {
@@ -32,7 +31,6 @@ export function reportFault(check: string, message: string, advice: string): Dia
   return { check, state: 'fault', message, advice }
 }
 
-/** Returns the first five names and the number of the others. */
 export function formatNames(names: readonly string[]): string {
   const listed = names.slice(0, 5).join(', ')
   return names.length > 5 ? `${listed} and ${names.length - 5} more` : listed

@@ -11,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** Returns the corridors of all payouts. Scans the table of payouts. */
+/** Scans the table of payouts. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')

@@ -148,7 +148,6 @@ async function loadDeposits(
   )
 }
 
-/** Returns `null` if the event's object was not imported. */
 function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }

@@ -14,7 +14,6 @@ const defaultOptions = { maxScanned: 10_000 }
 
 export const maxWaitSeconds = 30
 
-/** Parses a number or a string of decimal digits. */
 const sequenceInput = () =>
   z
     .unknown()
@@ -44,7 +43,7 @@ export const ListEventsInput = z.object({
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Lists events, oldest first. A client that continues from the last `after` misses no event.
+ * Events are oldest first. A client that continues from the last `after` misses no event.
  *
  * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
  * @param options `maxScanned` limits the number of events that a request with customer scope scans
@@ -77,7 +76,6 @@ async function hydratePage(context: Context, { events, after, hasMore }: EventPa
   return { items: await hydrateEvents(context, events), after, hasMore }
 }
 
-/** Reads at most `maxScanned` events. */
 async function readPage(context: Context, request: EventPageRequest): Promise<EventPageRows> {
   const { after, types, limit, maxScanned } = request
   if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, request)

@@ -20,7 +20,7 @@ export type ControlTotals = {
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** Sums the rows of a range in batches. The batches need no common snapshot, because numbered rows never change. */
+/** The batches need no common snapshot, because numbered rows never change. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

@@ -6,10 +6,7 @@ import { entryAtOrBefore } from './repository.ts'
 type WalletContext = Pick<Context, 'db' | 'merchantId'>
 type WalletBalance = { readonly balance: Amount; readonly sequence: number }
 
-/**
- * Returns the balance before a time, and the sequence of the last entry that the balance includes. Both are zero before
- * the first entry.
- */
+/** `sequence` is the sequence of the last entry that the balance includes. Both are zero before the first entry. */
 export async function findBalanceBefore(
   { db, merchantId }: WalletContext,
   { walletId, time, maxSequence = Number.POSITIVE_INFINITY }: { walletId: string; time: string; maxSequence?: number },

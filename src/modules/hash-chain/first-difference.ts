@@ -33,7 +33,6 @@ type SealComparison = {
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Compares rows in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints

@@ -51,16 +51,14 @@ export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prin
   return { prints, contents: hash('sha256', digests, 'hex') }
 }
 
-/** Hashes the fields of a seal, each with its length as a prefix, so that the encoding is unambiguous. */
+/** Each field has its length as a prefix, so that the encoding is unambiguous. */
 export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): string {
   const { merchantId, number, form, through, prints, contents, createdAt } = seal
   const fields = [previous.hash, merchantId, number, form, previous.through + 1, through, createdAt, contents, prints]
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/**
- * Returns the print of a row, or `null` if the row is absent. `index` is the position of the event in the seal, from 0.
- */
+/** Returns `null` if the row is absent. `index` is the position of the event in the seal, from 0. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

@@ -203,8 +203,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * Stores a seal and adds its events to the payout statistics. If the statistics do not include all earlier events yet,
- * the catch-up adds the events of the seal later.
+ * If the payout statistics do not include all earlier events yet, the catch-up adds the events of the seal later.
  *
  * @returns whether the seal was stored; false if another process stored a seal with the same number first
  */

@@ -68,7 +68,7 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** Verifies one merchant's chain. The returned `head` is always the latest seal, even if there is a difference. */
+/** The returned `head` is the latest seal, even if there is a difference. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
@@ -93,7 +93,6 @@ async function verifyMerchant(
   return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** Returns the events by their number. */
 async function readHistory(
   db: Reader,
   { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },
@@ -124,7 +123,7 @@ type CoveredHistory = {
   readonly printsAfter: string
 }
 
-/** Compares the rows with the seal. Only if there is a difference, reads the rows after the seal. */
+/** Reads the rows after the seal only if there is a difference. */
 function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Promise<ChainDifference> | null {
   const { head, history, printsAfter } = covered
   const { merchantId, through: after } = seal

@@ -6,11 +6,11 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * A copy because of which no service may use the database. `isOver` is true if the database has been moved permanently.
+ * A database copy that prevents services from using the database. `isOver` is true if the database has been moved
+ * permanently.
  */
 export type BlockingCopy = { readonly message: string; readonly advice: string; readonly isOver: boolean }
 
-/** Returns the copy because of which no service may use this database, or `null`. */
 export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
   const copy = await databaseCopyRow(db, {})
   if (copy === null || (copy.role === 'target' && copy.completedAt !== null)) return null

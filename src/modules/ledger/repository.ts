@@ -29,7 +29,7 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/** If `walletId` is given, only this wallet can be debited. */
+/** With `walletId`, only this wallet can be debited. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {

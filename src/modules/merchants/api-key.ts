@@ -14,7 +14,6 @@ export function newApiKey(mode: Mode): ApiKey {
   return { mode, id: randomBytes(8).toString('hex'), secret: randomBytes(24).toString('hex') }
 }
 
-/** Returns `prefix_mode_id_secret_checksum`. */
 export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }

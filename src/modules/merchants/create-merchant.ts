@@ -11,7 +11,7 @@ import { insertMerchant } from './repository.ts'
 export const CreateMerchantInput = z.object({ name: text() })
 
 /**
- * Creates a merchant with its first API key, which is not shown again.
+ * The returned API key is not shown again.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -14,7 +14,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Lists merchants oldest first. With `name`, lists only merchants whose name contains it.
+ * Merchants are oldest first. With `name`, lists only merchants whose name contains it.
  *
  * @throws DomainError INVALID_INPUT
  */

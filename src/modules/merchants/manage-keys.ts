@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * Creates a key, which is not shown again.
+ * The returned key is not shown again.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -80,11 +80,7 @@ export async function rotateKey(
   })
 }
 
-/**
- * Revokes a key immediately.
- *
- * @throws DomainError RESOURCE_NOT_FOUND if the key does not exist or is already revoked
- */
+/** @throws DomainError RESOURCE_NOT_FOUND if the key does not exist or is already revoked */
 export async function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
   return service.db.write(async (tx) => {
     const [revoked] = await revokeApiKeyRow(tx, { id: keyId, revokedAt: timestamp(service.now()) })
@@ -94,7 +90,7 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
 }
 
 /**
- * Lists the merchant's keys, oldest first.
+ * Keys are oldest first.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

@@ -28,7 +28,7 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** Creates a context with the merchant's clock for background work. */
+/** For background work. The context has the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
   // Only sandbox clocks can be moved.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)

@@ -28,7 +28,6 @@ export function evmAddressError(address: string): string | null {
   return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
 }
 
-/** Returns the last 20 bytes of the Keccak-256 hash of the key's point. */
 function accountBytes(publicKey: Uint8Array): Uint8Array {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
   return keccak_256(point).subarray(-20)

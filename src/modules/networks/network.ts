@@ -39,7 +39,7 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
  *   deepest known reorganization, in February 2023, had 157 blocks.
  * - BNB Smart Chain: two thirds of the 21 validators plus one (BNB Chain's documentation, without fast finality).
  * - Tron: 19 of the 27 super representatives, after which the block is solidified (TRON's documentation).
- * - Solana: the block is rooted after 31 more, which `getSignatureStatuses` calls `finalized`.
+ * - Solana: the block is rooted after 31 more blocks, which `getSignatureStatuses` calls `finalized`.
  */
 const confirmations: Record<Network, number> = {
   erc20: 64,

@@ -24,7 +24,7 @@ export type CrossMerchantPage<Item> = {
 }
 
 /**
- * Lists rows of all merchants, newest first. Runs at least one query per merchant.
+ * Rows are newest first. Runs at least one query per merchant.
  *
  * @throws DomainError INVALID_INPUT
  */

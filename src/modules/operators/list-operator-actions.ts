@@ -19,7 +19,7 @@ const ListOperatorActionsInput = z.object({
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
- * Lists the operator log, newest first.
+ * Actions are newest first.
  *
  * @param input with `subject`, the id of an object, lists only actions on this object
  * @throws DomainError INVALID_INPUT

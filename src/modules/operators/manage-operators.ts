@@ -29,7 +29,7 @@ const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorR
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
 /**
- * Creates an operator with a first link, which is not shown again.
+ * The returned link is not shown again.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -60,7 +60,7 @@ function newLink({ wallClock }: Service, name: string) {
 }
 
 /**
- * Creates a new link and invalidates the previous one.
+ * Invalidates the previous link.
  *
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
  */

@@ -11,7 +11,7 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * Creates a context of the merchant that has the deposit, with the merchant's clock.
+ * The context has the merchant's clock.
  *
  * @param merchant is the merchant's id, which is required if several merchants have a deposit with this reference
  * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several have such a deposit

@@ -11,8 +11,7 @@ import { customerName } from './list-rows.ts'
 const concurrentMerchants = 20
 
 /**
- * Searches the objects of all merchants, or of one merchant. Exact matches of all merchants come before matches of
- * names.
+ * Exact matches of all merchants come before matches of names.
  *
  * @param merchant is the id of the only merchant to search
  * @throws DomainError INVALID_INPUT, or RESOURCE_NOT_FOUND for an unknown merchant

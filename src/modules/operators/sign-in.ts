@@ -34,7 +34,7 @@ export type RejectedSignIn = { readonly rejected: string | null }
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * Signs an operator in. CONSOLE_USERS have precedence over stored operators with the same name.
+ * CONSOLE_USERS have precedence over stored operators with the same name.
  *
  * Rejecting a wrong password takes as long as rejecting an unknown name.
  *
@@ -92,7 +92,7 @@ export async function findOperatorByLink({ db, wallClock }: Service, token: stri
 }
 
 /**
- * Signs an operator in by a link, which cannot be used again. A new password ends all other sessions of the operator.
+ * The link cannot be used again. A new password ends all other sessions of the operator.
  *
  * @param password is the password to set, or an empty string to keep the current password
  * @returns `null` if the link is wrong, used or expired

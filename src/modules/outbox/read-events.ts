@@ -21,8 +21,8 @@ type EventSliceRequest = { readonly after: number; readonly limit: number; reado
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * Reads the next events. With customer scope, it scans only the next `customerScanLimit` sequences, because the
- * customer's next event may be a million sequences away.
+ * With customer scope, scans only the next `customerScanLimit` sequences, because the customer's next event may be a
+ * million sequences away.
  */
 export async function readEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -42,8 +42,8 @@ export async function readEvents(
 }
 
 /**
- * Reads the next events of some types. Filtering in the database is ten times as fast as reading all rows. The scan is
- * bounded, because the next match may be a million sequences away.
+ * Filtering in the database is ten times as fast as reading all rows. The scan is bounded, because the next match may
+ * be a million sequences away.
  */
 export async function readEventsOfTypes(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -58,7 +58,6 @@ export async function readEventsOfTypes(
 
 type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
-/** Returns 0 if there is no event. */
 export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }

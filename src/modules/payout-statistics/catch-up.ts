@@ -89,7 +89,6 @@ type CountOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Counts all events that the statistics do not include yet, in batches. */
 export async function countHistory(service: Service, options: CountOptions): Promise<void> {
   const { hasSealer, signal, onProgress = () => {} } = options
   const missing = new Map<string, { readonly after: number; readonly through: number }>()
@@ -115,7 +114,7 @@ export async function countHistory(service: Service, options: CountOptions): Pro
   }
 }
 
-/** Counts a range of a merchant's events. Ends early if another process counts the same merchant. */
+/** Ends early if another process counts the same merchant. */
 async function* countRange(
   service: Service,
   { merchantId, after: first, through: last }: { merchantId: string; after: number; through: number },

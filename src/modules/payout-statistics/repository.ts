@@ -56,7 +56,7 @@ export async function addToStatistics(
 
 type RowParams = { merchantId: string; [name: string]: unknown }
 
-/** Builds the statement that adds several rows. `names` has the names of the parameters of each row. */
+/** `names` has the names of the parameters of each row. */
 function addRows(names: readonly (readonly string[])[]) {
   return statement((p: Params<RowParams>) =>
     insertInto('payoutStatistics')
@@ -82,7 +82,7 @@ function addRows(names: readonly (readonly string[])[]) {
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** Moves the cursor of a merchant from `after` to `through`. Returns `null` if the cursor is not at `after`. */
+/** Returns `null` if the cursor is not at `after`. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })
@@ -91,7 +91,7 @@ export const advanceCursor = statementOne((p: Params<EventRange>) =>
     .returning('through'),
 )
 
-/** Creates the cursor of a merchant. Returns `null` if the merchant already has a cursor. */
+/** Returns `null` if the merchant already has a cursor. */
 export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
   insertInto('statisticsCursors')
     .values(pickParams(p, ['merchantId', 'through']))
@@ -99,7 +99,6 @@ export const insertCursor = statementOne((p: Params<{ merchantId: string; throug
     .returning('through'),
 )
 
-/** Moves the cursor of a merchant before its first event. */
 export const resetCursor = statement((p: Params<{ merchantId: string }>) =>
   insertInto('statisticsCursors')
     .values({ merchantId: p.merchantId, through: 0 })
@@ -110,7 +109,6 @@ export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
   deleteFrom('payoutStatistics').where('merchantId', '=', p.merchantId),
 )
 
-/** Returns the events of a range that changed the status of a payout, with the payout. */
 export const statusChangesBetween = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>
@@ -142,12 +140,10 @@ function statisticsWithin(p: Params<DayRange>) {
     .where('day', '<=', p.through)
 }
 
-/** Sums the statistics of some merchants for each day of a range. */
 export const statisticsByDay = query((p: Params<DayRange>) =>
   acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
 )
 
-/** Sums the statistics of some merchants over a range of days. */
 export const statisticsByCorridor = query((p: Params<DayRange>) =>
   acrossMerchants(
     statisticsWithin(p)
@@ -156,7 +152,6 @@ export const statisticsByCorridor = query((p: Params<DayRange>) =>
   ),
 )
 
-/** Returns the statistics of a merchant, for the audit. */
 export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('payoutStatistics').selectAll().where('merchantId', '=', p.merchantId),
 )
@@ -188,7 +183,6 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
   ),
 )
 
-/** Returns the payouts that the events of a range created or settled, with the time of the settlement. */
 export const statusTimes = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>

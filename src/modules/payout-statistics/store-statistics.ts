@@ -11,8 +11,7 @@ export type CountedEvents = {
 }
 
 /**
- * Adds events to the statistics of a merchant. No event is counted twice, because the cursor moves in the same
- * transaction, and only if it is at `after`.
+ * No event is counted twice, because the cursor moves in the same transaction, and only if it is at `after`.
  *
  * @returns whether the events were added; false if the statistics already include some of the events, or do not yet
  *   include all earlier events

@@ -80,7 +80,7 @@ export async function findPayoutByTransactionId(
   return payout?.transactionId === normalizedId ? payout : null
 }
 
-/** A payout's reference id is created at most this long after its id. */
+/** The maximum time between the creation of a payout's id and of its reference id. */
 const maxReferenceDelayMs = 60_000
 
 /** The range contains the payout's id. */

@@ -68,7 +68,7 @@ function manualSteps({ createdAt }: TimelinePayout, events: readonly PayoutEvent
   return [{ state: 'PROCESSING', at: createdAt, cause: null }, ...settled]
 }
 
-/** Returns the events oldest first for each payout. */
+/** Returns each payout's events oldest first. */
 export async function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],

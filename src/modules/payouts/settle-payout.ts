@@ -123,7 +123,6 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Returns the id of the transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)

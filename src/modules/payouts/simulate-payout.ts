@@ -21,7 +21,6 @@ function externalRailError({ rail, state }: RailOrder): DomainError | null {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** Settles a payout as a bank's report would. */
 export const simulatePayout = defineOperation(
   {
     name: 'simulatePayout',

@@ -12,7 +12,7 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
   /** Returns all rows, newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** Cancels a row. Returns `null` if the row is already cancelled. */
+  /** Returns `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 

@@ -77,7 +77,6 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** Rails to which no orders are submitted. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

@@ -19,10 +19,7 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/**
- * Returns queued orders of all merchants, oldest first. `dueAt` only determines the order of the rows, so a clock that
- * was ahead delays no order.
- */
+/** All queued orders are due. `dueAt` only sorts them, so a clock that was ahead delays no order. */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -52,10 +49,6 @@ export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   ),
 )
 
-/**
- * Returns orders of all merchants with an unknown outcome, at most `attempts` submissions and a next poll after
- * `after`.
- */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -259,7 +252,6 @@ export const newestRailOrders = query((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Returns orders of a rail with ids greater than `after`, of all merchants, each with the amount of its payout. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

@@ -98,7 +98,7 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-/** The types of hits by GraphQL type. Global ids contain the name of the GraphQL type. */
+/** The types of hits by GraphQL type, whose name global ids contain. */
 export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',

@@ -37,9 +37,7 @@ export async function getTransaction(
   return transaction
 }
 
-/**
- * Decodes the sequence number from the id. Whether a deposit has this number is found out later, when its row is read.
- */
+/** Whether a deposit has this number is found out later, when its row is read. */
 function depositOf(merchantId: string, transactionId: string): Found {
   const sequence = depositSequenceOfTransactionId(merchantId, transactionId.trim().toUpperCase())
   return sequence === null ? null : { sequence }

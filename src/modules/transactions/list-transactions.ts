@@ -75,7 +75,6 @@ async function listCustomerTransactions(
 
 type PageRequest = TransactionFilterValues & { readonly page: number; readonly limit: number }
 
-/** Reads the numbers and the rows in one snapshot. */
 async function readPage(context: Context, { page, limit, ...filters }: PageRequest): Promise<Page<Transaction>> {
   const { db, merchantId } = context
   const conditions = await resolveConditions(context, filters)
@@ -105,10 +104,7 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/**
- * Computes the numbers of the page from the counts, which is possible because the numbers of payouts and deposits have
- * no gaps.
- */
+/** The counts suffice to compute the numbers of a page, because the numbers of payouts and deposits have no gaps. */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,

@@ -13,7 +13,6 @@ const payoutColumns = [
   ...(['address', 'fiatReferenceId', 'createdAt', 'updatedAt', 'payoutMethodId'] as const),
 ] satisfies (keyof PayoutRow)[]
 
-/** Returns rows in any order. */
 export const payoutsBySequences = query((p: Params<Sequences>) =>
   selectFrom('payouts')
     .leftJoin('payoutTransfers', (join) =>
@@ -29,7 +28,6 @@ export const payoutsBySequences = query((p: Params<Sequences>) =>
     .where('payouts.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Returns rows in any order. */
 export const depositsBySequences = query((p: Params<Sequences>) =>
   selectFrom('deposits')
     .leftJoin('depositReversals', (join) =>
@@ -49,7 +47,6 @@ export const depositsBySequences = query((p: Params<Sequences>) =>
     .where('deposits.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Returns deposits up to a number in the list of transactions, newest first. */
 export const depositNumbersUpTo = query((p: Params<{ merchantId: string; transactionNumber: number; limit: number }>) =>
   selectFrom('deposits')
     .select(['sequence', 'transactionNumber'])

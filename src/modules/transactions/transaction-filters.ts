@@ -44,7 +44,7 @@ export type TransactionFilterValues = FilterValues<typeof transactionFilters> & 
 
 type OwnerConditions = { readonly customerId?: string; readonly isMerchantOwned?: true }
 
-/** Conditions on payouts. `isCancelled` applies only to failed payouts. */
+/** `isCancelled` applies only to failed payouts. */
 export type PayoutConditions = {
   readonly status?: PayoutStatus
   readonly isCancelled?: boolean
@@ -78,7 +78,7 @@ const conditionsOfStatus: Record<(typeof statusFilters)[number], StatusCondition
   REVERSED: { payouts: { status: 'RETURNED' }, deposits: { isReversed: true } },
 }
 
-/** Resolves the filters to conditions. A customer's token gets only the transactions of the customer. */
+/** A customer's token gets only the transactions of the customer. */
 export async function resolveConditions(
   context: Context,
   filters: TransactionFilterValues,

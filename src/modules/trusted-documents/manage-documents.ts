@@ -83,7 +83,7 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
 
 export type BrokenDocument = { readonly id: string; readonly name: string | null; readonly error: string }
 
-/** Validates the trusted documents again, and returns one row for each error. */
+/** Returns one row for each error. */
 export async function findBrokenDocuments(
   { db }: Service,
   { validate }: { validate: DocumentValidator },

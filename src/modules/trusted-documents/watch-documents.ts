@@ -15,8 +15,8 @@ export type TrustedDocumentWatcher = {
  * Calls `apply`, in order, with documents that any process has added or removed.
  *
  * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
- * PostgreSQL, changes are notified; if a notification is lost, a poll finds the changes within two seconds. A request
- * for an unknown document also polls.
+ * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
+ * request for an unknown document also polls.
  *
  * @param apply gets all changes at once and must not fail; its synchronous part takes effect before the next request
  * @param isWaitedFor is whether to watch for changes even while there are no documents

@@ -10,7 +10,7 @@ import type { Wallet, WalletAddress } from './wallet.ts'
 export const GetWalletInput = z.object({ walletId: z.string() })
 
 /**
- * Returns a wallet of the merchant or of a customer, with all addresses of the wallet (contract 4.11).
+ * Returns a wallet of any owner with all its addresses (contract 4.11).
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */

@@ -33,7 +33,6 @@ function webhookAction({ fields = [], call, ...texts }: WebhookActionSpec): Acti
   }
 }
 
-/** Omits internal columns. */
 export function endpointRow<Endpoint extends WebhookEndpoint>(endpoint: Endpoint) {
   const { merchantId: _, sequence: __, probeAt: ___, cursor, types, ...shown } = endpoint
   return { ...shown, types: types.join(' '), sentUpTo: cursor }

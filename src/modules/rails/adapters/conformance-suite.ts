@@ -278,7 +278,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** Returns whether the bank rejected the request. A response with a state is no rejection. */
+/** A response with a state is no rejection. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

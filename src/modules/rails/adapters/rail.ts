@@ -40,7 +40,7 @@ export type Rail = {
   /** The maximum per process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
-  /** Whether a failed call says nothing about the next call. If so, the rail has no circuit breaker. */
+  /** Whether a failed call does not predict the outcome of the next call. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
   /** How long after the first submission the same id can be submitted again without causing a second payment. */
   readonly idempotentForMs: number

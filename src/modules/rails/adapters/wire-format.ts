@@ -94,7 +94,6 @@ const maxBanks = 2_000
 const BanksBody = z.object({ banks: z.array(z.object({ bank_code: text(64), bank_name: text() })).max(maxBanks) })
 const ResolutionBody = z.object({ account_number: z.string(), bank_code: z.string(), account_name: text() })
 
-/** Returns `null` if the list is invalid. */
 export function parseBanks(body: Buffer): readonly Bank[] | null {
   const { success, data } = BanksBody.safeParse(parseJsonObject(body))
   return success ? data.banks.map(({ bank_code, bank_name }) => ({ bankCode: bank_code, bankName: bank_name })) : null

@@ -33,7 +33,7 @@ export type AttentionItem = {
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * Lists the merchant's attention queue, oldest first, with the actions that the merchant may take.
+ * Items are oldest first, with the actions that the merchant may take.
  *
  * @throws DomainError INVALID_INPUT
  */

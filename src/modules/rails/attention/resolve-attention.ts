@@ -131,7 +131,6 @@ const resolutions: {
   RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
-/** Returns `null` if the payout's status does not allow the action. */
 function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }

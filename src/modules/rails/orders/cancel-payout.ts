@@ -16,9 +16,8 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * Cancels a payout. A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded.
- * Otherwise the service asks the bank to cancel, and the payout does not change until the bank responds. Repeated
- * requests have no effect.
+ * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. Otherwise the service
+ * asks the bank to cancel, and the payout does not change until the bank responds. Repeated requests have no effect.
  *
  * @returns the current payout
  */

@@ -27,8 +27,8 @@ type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 const claimMarginMs = 30_000
 
 /**
- * Claims an order for a call to the bank. The claim is a lease that ends after the call's timeout. `SUBMITTING` is
- * durable before the bank is called, so after a crash the service polls for the outcome instead of submitting again.
+ * The claim is a lease that ends after the call's timeout. `SUBMITTING` is durable before the bank is called, so after
+ * a crash the service polls for the outcome instead of submitting again.
  *
  * @returns the call; `null` if no call is due, because another process has claimed the order or the order has ended
  */
@@ -46,7 +46,7 @@ export const beginCall = defineInternalOperation(
   },
 )
 
-/** Claims the order in a transaction that has locked it. */
+/** The caller's transaction must have locked the order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,

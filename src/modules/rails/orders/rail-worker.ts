@@ -171,7 +171,6 @@ export function startRailWorker({
     }
   }
 
-  /** Polls orders whose outcome remained unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,

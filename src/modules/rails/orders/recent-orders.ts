@@ -3,7 +3,6 @@ import type { Service } from '../../../operations/context.ts'
 import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { recentRailOrderCounts } from '../repository.ts'
 
-/** The number of orders of a rail by their current state. */
 export type RecentOrders = {
   readonly rail: string
   readonly total: number

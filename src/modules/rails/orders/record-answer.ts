@@ -22,8 +22,8 @@ type RecordAnswerArgs = {
 }
 
 /**
- * Records the result of a call. A reported state and `CANCELLED` are always applied; other results are ignored if
- * another process has claimed the order in the meantime.
+ * A reported state and `CANCELLED` are always applied; other results are ignored if another process has claimed the
+ * order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',

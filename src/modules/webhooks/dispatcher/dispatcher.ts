@@ -49,9 +49,7 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/**
- * Starts to deliver webhooks. A fair scheduler prevents slow receivers from delaying the webhooks of other merchants.
- */
+/** A fair scheduler prevents slow receivers from delaying the webhooks of other merchants. */
 export function startDispatcher({
   service,
   sender,

@@ -58,7 +58,6 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   return { events, toMessages }
 }
 
-/** Returns the messages by sequence. */
 export async function readMessages(
   context: Context,
   { format }: Pick<StoredWebhookEndpoint, 'format'>,

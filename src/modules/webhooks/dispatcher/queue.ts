@@ -14,14 +14,14 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   /** Ends the attempt. The object remains busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
-   * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has those of
-   * their objects that have a pending delivery. Drops the queued retries of the recorded objects, because these retries
+   * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
+   * of `recorded` that have a pending delivery. Drops the queued retries of the recorded objects, because these retries
    * must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /**
-   * Adds the next events of the feed. `pending` must list all of their objects that have a pending delivery, and may
-   * list other objects.
+   * Adds the next events of the feed. `pending` must list all objects of these events that have a pending delivery, and
+   * may list other objects.
    */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** Must be called before each read of due deliveries, because a flush during the read makes the result stale. */
@@ -40,7 +40,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 }
 
 /**
- * Creates a queue that uses neither a clock nor I/O.
+ * Uses neither a clock nor I/O.
  *
  * @param onDeferred is called with events that left the queue because they wait for an earlier event of their object
  */

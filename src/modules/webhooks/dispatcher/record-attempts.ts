@@ -61,7 +61,7 @@ const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** Records the report in one transaction. Returns `null` if the endpoint was deleted. */
+/** Returns `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -129,7 +129,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Returns whether the delivery was neither attempted nor replayed since it was read. */
+/** Returns whether the delivery was neither attempted nor replayed after it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,

@@ -19,9 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/**
- * Returns the endpoints that are enabled or await a probe. Omits long columns, because this query runs every second.
- */
+/** Omits long columns, because this query runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')

@@ -25,9 +25,9 @@ export type Throttle = {
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * Creates a token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer
- * yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so
- * the cost of an attempt does not have to be known.
+ * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
+ * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so the
+ * cost of an attempt does not have to be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds

@@ -22,7 +22,7 @@ const CreateWebhookEndpointInput = z.object({
 })
 
 /**
- * Registers an endpoint. The same URL may be registered twice.
+ * The same URL may be registered twice.
  *
  * @param input without `types`, all events are sent; with `asymmetric`, requests are also signed with an ed25519 key
  * @returns the endpoint with its secret, which is not shown again

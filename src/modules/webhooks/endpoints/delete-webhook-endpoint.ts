@@ -8,7 +8,7 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * Deletes the endpoint. Its deliveries are no longer visible.
+ * The endpoint's deliveries are no longer visible.
  *
  * @returns the deleted endpoint
  */

@@ -26,8 +26,8 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Enables the endpoint and moves its cursor, even if the endpoint was already enabled. Scheduled retries run
- * immediately; with `from: 'now'`, they are dropped instead.
+ * Also moves the cursor, even if the endpoint is already enabled. Scheduled retries run immediately; with `from:
+ * 'now'`, they are dropped instead.
  *
  * Fails with INVALID_INPUT if `after` is above the sequence of the latest event. All other errors come first.
  *

@@ -28,10 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/**
- * Creates a new shared secret, and a new key pair if the endpoint has one. The previous secrets and keys expire at
- * `until`, or at their earlier expiry.
- */
+/** The previous secrets and keys expire at `until`, or at their earlier expiry. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -60,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * Returns the endpoint with its newest secret. A request that repeats its idempotency key gets the secret again,
- * because the stored result contains the encrypted secret (ruling 71).
+ * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
+ * secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets

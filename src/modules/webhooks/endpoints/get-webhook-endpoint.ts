@@ -8,7 +8,7 @@ import { lockWebhookEndpointById } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * Returns the endpoint without its secrets.
+ * Omits the secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -20,7 +20,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Locks the endpoint and returns it with its encrypted secrets.
+ * Includes the encrypted secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

@@ -75,8 +75,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Pages have no numbers, because the sequences of the
- * endpoint's events have gaps.
+ * Deliveries are in order of their events, newest first. Pages have no numbers, because the sequences of the endpoint's
+ * events have gaps.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */

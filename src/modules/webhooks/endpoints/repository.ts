@@ -57,7 +57,6 @@ export const allSigningKeys = query(() =>
 /** Looks up the id in each merchant, because operators look up an endpoint without knowing its merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Returns endpoints that fail or were disabled for failing, longest failing first. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -116,7 +115,6 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Drops all pending deliveries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
@@ -150,7 +148,6 @@ export const deliveriesInRange = queryWithFilters(
       .limit(p.limit),
 )
 
-/** Counts at most `limit` deliveries. */
 export const countDeliveries = queryWithFilters(
   deliveryFilterNames,
   (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>

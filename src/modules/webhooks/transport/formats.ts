@@ -27,7 +27,7 @@ const providerEventTypes: readonly string[] = [
  */
 export const cancelledPayoutType = 'payout.cancelled'
 
-/** Returns `null` if the format has all types. */
+/** `null` means all types. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

@@ -46,7 +46,7 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** Returns `null` if the host is an address that is not allowed. */
+/** Returns `null` if the host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
   { allowlist, lookUp }: SsrfGuard,
