@@ -16,7 +16,7 @@ export const AddAssetCodeInput = z.object({
   networks: z.array(oneOf(networks)),
 })
 
-/** @throws DomainError INVALID_INPUT, also if the code already exists or if the networks do not match the type */
+/** @throws DomainError INVALID_INPUT, also if the code exists or the networks do not fit the type */
 export async function addAssetCode(service: Service, input: z.input<typeof AddAssetCodeInput>): Promise<AssetCode> {
   const { assetType, code, minorUnitPlaces, networks: names } = parseInput(AddAssetCodeInput, input, inputErrors(input))
   return service.db.write(async (tx) => {

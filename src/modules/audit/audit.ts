@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// These imports declare the lists with maintained counts.
+// Importing these declares the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -97,7 +97,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // For the block that is the whole list, the divisor exceeds all sequence numbers.
+      // For the block of the whole list, the divisor exceeds every sequence number.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -112,7 +112,7 @@ const payoutBatchSize = 20_000
 const engineCheckName = 'the database finds nothing wrong with its files'
 
 /**
- * Without the triggers, indexes, constraints and policies of the schema, later writes could break what the other checks
+ * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
  * verify.
  */
 const schemaCheckName = 'the schema is that of the migrations'
@@ -120,7 +120,7 @@ const schemaCheckName = 'the schema is that of the migrations'
 /**
  * Runs all checks in one snapshot, so the service can continue to run.
  *
- * @param onProgress is called before each check, and after the last one
+ * @param onProgress called before each check, and after the last
  */
 export async function auditBooks(
   service: Service,
@@ -199,7 +199,7 @@ export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { re
  * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
  *
  * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
- * @param onProgress is called with the number of verified merchants
+ * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
   { db }: Service,

@@ -13,7 +13,6 @@ const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout
 
 const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
-/** The SQL must select a column `id`. */
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 

@@ -16,6 +16,6 @@ export const customers = defineList({
     customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.'),
   },
   numberedBy: 'customers',
-  // The pages in the contract's samples have ten items.
+  // The contract's samples have pages of ten.
   pageSize: 10,
 })

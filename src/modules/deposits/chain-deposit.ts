@@ -55,7 +55,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A delayed report from before the credit would look the same, so an operator must decide.
+      // A delayed report from before the credit looks the same, so an operator decides.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

@@ -52,7 +52,7 @@ export type ReportedDeposit = Pick<
   readonly needed: number
 }
 
-/** @throws DomainError INVALID_INPUT with all invalid fields, including an unknown `ref` */
+/** @throws DomainError INVALID_INPUT with every invalid field, including an unknown `ref` */
 export async function receiveDepositReport(service: Service, input: DepositReportArgs): Promise<ReportedDeposit> {
   const addressId = parseUuid(input.ref)
   const owner = addressId === null ? null : await merchantOfWatchedAddress(service.db, { addressId })
@@ -63,12 +63,12 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Credits the wallet once, when the transfer has enough confirmations.
+ * Credits the wallet once when the transfer has enough confirmations.
  *
  * If a report contradicts an earlier report, or if the deposit cannot be credited, no money moves and the deposit goes
  * to the attention queue, so that no report is lost.
  *
- * @throws DomainError INVALID_INPUT with all invalid fields
+ * @throws DomainError INVALID_INPUT with every invalid field
  */
 export const reportDeposit = defineInternalOperation(
   'reportDeposit',
@@ -198,8 +198,7 @@ async function applyTransition(
 /** Returns `null`, or the reason why the wallet cannot be credited; then no money has moved. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // A transaction that is mined again after a reorganization can have other log indexes, but must not be credited
-  // twice.
+  // A transaction that is mined again can have other log indexes, and must not be credited twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
   const [similar] = await similarDepositsInAttention(tx, key)
   if (similar)

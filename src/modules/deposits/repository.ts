@@ -64,7 +64,6 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Numbers the addresses without a number, continuing after the highest number. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')

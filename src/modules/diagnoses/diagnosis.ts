@@ -6,7 +6,7 @@ export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'
   readonly message: string
-  /** What the operator should do; `null` if the state is `ok`. */
+  /** What to do; `null` if the state is `ok`. */
   readonly advice: string | null
 }
 

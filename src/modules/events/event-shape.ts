@@ -105,7 +105,7 @@ const eventMembers = {
   mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether the event concerns real money.', ['sandbox', 'live'])),
   imported: optional(
     ({ isImported }: HydratedEvent) => (isImported ? true : undefined),
-    // The field has no example, because few events have it.
+    // No example, because few events have it.
     unquotedType<true>({ type: 'boolean', description: eventDescriptions.imported }, String),
   ),
 }

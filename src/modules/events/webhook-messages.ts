@@ -10,7 +10,6 @@ import type { StablestackTransaction } from './stablestack-payload.ts'
 import { loadStablestackTransactions } from './stablestack-payload.ts'
 import { stablestackTransaction } from './stablestack-shape.ts'
 
-/** Loads the messages of events, in order, in the format of an endpoint. */
 export async function loadMessages(
   context: Context,
   events: readonly Event[],

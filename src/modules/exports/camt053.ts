@@ -38,7 +38,7 @@ function statementHeader({
   if (hasMoreThanFiveDecimals) throw precisionError('an amount of the period')
   const { from, to } = period
   const id = compactId(walletId)
-  // The id is not random, because repeated exports must be identical.
+  // Repeated exports must be identical, so the id is not random.
   const numbers = [opening, closing].map(({ sequence = 0 }) => sequence.toString(36)).join('-')
   const statementId = `${Buffer.from(id, 'hex').toString('base64url')}${numbers}`
   const { assetCode } = opening
@@ -117,7 +117,7 @@ function detailElements(cells: VerifiedLine['cells'], transferId: string): strin
   ]
 }
 
-/** The amount is unsigned, because `CdtDbtInd` has the direction. */
+/** Amounts are unsigned: `CdtDbtInd` has the direction. */
 function amountElement(amount: Amount, assetCode: string): string {
   return fiatAmountElement(formatAmount(amount < 0n ? -amount : amount), isoCurrencyOf(assetCode))
 }
@@ -145,7 +145,7 @@ function compactId(id: string): string {
   return id.replaceAll('-', '')
 }
 
-/** Splits a string into parts of at most 140 characters, the maximum of an element. */
+/** An element has at most 140 characters. */
 function splitText(text: string, maxParts: number): string[] {
   const characters = [...text]
   const count = Math.min(maxParts, Math.ceil(characters.length / 140))

@@ -22,7 +22,7 @@ export async function findBalanceBefore(
  * Returns the balances in the order of `times`. The cost hardly depends on the number of entries, and a period without
  * entries costs one query.
  *
- * @param times must be in ascending order
+ * @param times in ascending order
  */
 export async function findBalancesBefore(
   context: WalletContext,

@@ -22,9 +22,9 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 }
 
 /**
- * Writes a file page by page while the caller reads it.
+ * Writes page by page while the caller reads.
  *
- * @throws Error before the end of the file, if the lines of an export do not match its balances
+ * @throws Error before the end if the lines of an export do not match its balances
  */
 export async function* writeExport(
   format: ExportFormat,
@@ -74,12 +74,12 @@ function formatJsonCell(cell: ExportCell): string {
 }
 
 /**
- * Matches strings that a spreadsheet may run as a formula (CSV injection). These are strings that begin with `=`, `+`,
- * `-` or `@` (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break, which
- * some spreadsheets skip. A string that begins with an apostrophe can also match, so that the escape can be undone.
+ * Matches text that a spreadsheet may run as a formula (CSV injection): text that begins with `=`, `+`, `-` or `@`
+ * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break, which some
+ * spreadsheets skip. Text that begins with an apostrophe can match too, so that the escape can be undone.
  *
  * Unicode properties define the invisible characters, so the pattern needs no update for new versions of Unicode. Only
- * the Braille blank and the null notehead have none of these properties.
+ * the Braille blank and the null notehead have no such property.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u

@@ -38,7 +38,7 @@ export type Export = {
   readonly lineCount: number
   /** Whether an amount has more than five decimal places, which some formats cannot express. */
   readonly hasMoreThanFiveDecimals: boolean
-  /** The lines. Yields to the event loop between pages. */
+  /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 

@@ -17,7 +17,7 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** `id` is a `StatementKey` in JSON. */
+/** `id` is a `StatementKey` as JSON. */
 type StatementRow = {
   readonly id: string
   readonly walletId: string
@@ -51,7 +51,7 @@ const Statement = objectType<StatementRow>('Statement', {
   },
 })
 
-/** The keys are `StatementKey` in JSON. */
+/** Keys are `StatementKey` as JSON. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>

@@ -36,8 +36,7 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the last row before a time by binary search. Times never decrease along a sequence, so rows that are added
- * later do not change the result.
+ * A binary search. Times never decrease along a sequence, so rows that are added later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */

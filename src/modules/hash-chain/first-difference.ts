@@ -27,7 +27,7 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal, which rows that moved up may match. */
+  /** The prints of the next seal. Rows that moved up may match them. */
   readonly printsAfter: string
   /** The stored rows after the rows that the seal covers. They include rows that moved down. */
   readonly rowsAfter: readonly HistoryRow[]
@@ -48,7 +48,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // All prints match, so only the hash of the contents reveals the change.
+  // All prints match, so only the hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

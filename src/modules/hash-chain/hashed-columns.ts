@@ -117,7 +117,7 @@ export function computeDigests(row: HistoryRow | null): readonly [string, string
   ]
 }
 
-/** The encoding includes the length of each value, to be unambiguous. */
+/** The length of each value makes the encoding unambiguous. */
 function computeDigest(table: HashedTable, row: HistoryRow): string {
   let encoded: string = table
   let isPresent = false

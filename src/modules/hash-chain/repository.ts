@@ -97,7 +97,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
           .on('events.type', '=', sql.lit('deposit.reversed')),
       )
       .select('events.sequence')
-      // The cast is needed, because Kysely cannot type computed column names.
+      // Kysely can't type computed column names.
       .select(columns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
       .where('events.merchantId', '=', p.merchantId)
       .where('events.sequence', '>', p.after)

@@ -17,7 +17,7 @@ export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
-/** Bounds the time for which reading and hashing block the event loop (about 2 ms). */
+/** Bounds how long reading and hashing block the event loop (about 2 ms). */
 export const maxEventsPerSeal = 250
 
 /** The length of a print in base64 characters. */

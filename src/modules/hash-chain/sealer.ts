@@ -13,13 +13,10 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { statusChangesIn } from './status-changes.ts'
 
-/**
- * The number of merchants that are sealed concurrently and share a group commit. It also limits the number of
- * connections.
- */
+/** Merchants that are sealed concurrently share a group commit. This number also limits the connections. */
 const merchantConcurrency = 4
 
-/** Limits how long a merchant with a backlog delays other merchants. */
+/** Limits how long a merchant with a backlog delays the others. */
 const maxSealsPerTurn = 20
 
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
@@ -30,7 +27,7 @@ const [minPauseMs, maxPauseMs] = [1_000, 10_000]
  */
 const pauseToPollRatio = 20
 
-/** The pause after a full seal, as a multiple of the time that the seal took. */
+/** The pause after a full seal, relative to the time that it took. */
 const restToSealRatio = 4
 
 /**

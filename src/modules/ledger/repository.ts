@@ -50,7 +50,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // A concurrent transaction may have debited the account after the subquery selected it.
+        // Another transaction may have debited the account meanwhile.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -110,7 +110,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** The caller must exclude transfers without a wallet. */
+/** The caller excludes transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

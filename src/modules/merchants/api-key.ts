@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { createNetworkMatcher } from '../../core/net/ip-networks.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** This prefix lets secret scanners recognize leaked keys. */
+/** Secret scanners recognize leaked keys by this prefix. */
 export const apiKeyPrefix = 'pgw'
 
 /** `id` identifies the row; the hash of `secret` is compared with the stored hash. */
@@ -26,12 +26,12 @@ export function parseApiKey(text: string): ApiKey | null {
   return { mode, id, secret }
 }
 
-/** One round of SHA-256 is enough, because the secret is random. */
+/** One round suffices, because the secret is random. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Compares the hashes in constant time. */
+/** Compares in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }

@@ -39,13 +39,13 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
 /**
  * Returns synchronously if the credential is cached and neither a key nor a sandbox clock has changed since.
  *
- * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, all run the same code and get
+ * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
  * the same error (ruling 4).
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // The cache version is read before the row, because the version must not be newer than the row.
+  // Read the cache version before the row, because the version must not be newer.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))

@@ -9,7 +9,7 @@ import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 export const maxTokenSeconds = 24 * 3_600
 
-/** Fixed, so that the header of a token cannot select the algorithm. */
+/** Fixed, so that a token's header can't choose the algorithm. */
 const algorithm = 'HS256'
 
 /** Times are in seconds since 1970. */
@@ -74,7 +74,7 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
   try {
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // Checked last, so that rejecting a non-canonical signature takes as long as rejecting a wrong one.
+    // Checked last, so that a non-canonical signature takes as long as a wrong one.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null

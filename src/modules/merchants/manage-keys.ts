@@ -63,8 +63,7 @@ export async function createKey(
 }
 
 /**
- * Creates a key without scopes. Keeps the latest existing key without scopes, so that clients can switch to the new
- * key, and revokes older ones.
+ * Keeps the latest existing key without scopes, so that clients can switch to the new key, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

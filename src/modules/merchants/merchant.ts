@@ -30,7 +30,7 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
 
 /** For background work. The context has the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Only sandbox clocks can be moved.
+  // Clocks move only in the sandbox.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

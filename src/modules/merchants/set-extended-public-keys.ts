@@ -20,7 +20,7 @@ export const SetExtendedPublicKeysInput = z.object({
 /**
  * An absent key keeps its value.
  *
- * @throws DomainError INVALID_INPUT for a malformed or private key, or for the sandbox's key in live mode;
+ * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
  */
 export async function setExtendedPublicKeys(
@@ -78,7 +78,7 @@ function keyErrors({ mode }: Service, field: string, key: string | null | undefi
   try {
     const normalized = publicKeyAndChainCode(key.trim())
     if (mode !== 'live' || !sandboxKeys.includes(normalized)) return []
-    // Anyone can spend from addresses that derive from the sandbox's key.
+    // Anyone can spend from addresses of the sandbox's key.
     return formatErrors("must not be the sandbox's own key, because its private key is public")
   } catch (error) {
     return formatErrors(`is not usable: ${(error as Error).message}`)

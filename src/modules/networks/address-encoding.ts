@@ -52,7 +52,7 @@ export function encodeTronAddress(publicKey: Uint8Array): string {
 
 export function tronAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Tron address is written in base58: digits and letters without 0, O, I and l.'
-  // The length is checked before decoding, because decoding takes quadratic time.
+  // The length comes first, because decoding takes quadratic time.
   if (address.length !== 34) return 'A Tron address has 34 characters.'
 
   const bytes = base58.decode(address)

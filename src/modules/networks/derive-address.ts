@@ -9,7 +9,7 @@ import type { AddressFamily } from './network.ts'
  * Derives child `0/index`, BIP-44's external chain. Solana is not supported, because ed25519 keys derive only from
  * private keys (SLIP-0010).
  *
- * @param index is from 0 to 2³¹ − 1; any other value throws
+ * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
  */
 export function deriveAddress(

@@ -43,7 +43,7 @@ const transactionHashFormats: Record<AddressFamily, TransactionHashFormat> = {
     description: '64 hexadecimal digits',
     parse: (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
   },
-  // The id of a transaction is its first signature.
+  // A transaction's first signature is its id.
   solana: {
     description: '64 bytes in base58',
     parse: (text) => (isBase58(text) && text.length <= 88 && base58.decode(text).length === 64 ? text : null),

@@ -8,9 +8,8 @@ import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.
 import type { AddressFamily } from './network.ts'
 
 /**
- * The keys `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools share ("test" eleven times, then
- * "junk"). The private keys are public, so anyone can spend money sent to these addresses, and live mode must reject
- * these keys.
+ * `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools ("test" eleven times, then "junk").
+ * Their private keys are public, so anyone can spend money sent to their addresses: live mode must reject these keys.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
@@ -33,11 +32,11 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * Returns an address that is on the curve and unique to the index.
+ * The address is on the curve and unique to the index.
  *
- * ed25519 keys derive only from private keys (SLIP-0010), so in live mode Solana addresses come from an imported pool.
- * The sandbox adds a multiple of the generator to a published key: `base + SHA-512(index) · G`. A holder of the
- * mnemonic can compute the private scalar of each sum.
+ * ed25519 keys derive from private keys only (SLIP-0010), so live mode takes Solana addresses from an imported pool.
+ * The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of
+ * the mnemonic can compute the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))
@@ -51,5 +50,5 @@ function solanaAddressFromSeed(name: string): string {
 const { Point } = ed25519
 const { Fn } = Point
 
-/** The public key of `m/44'/501'/0'/0'`, which is the first account of the sandbox's mnemonic in Solana wallets. */
+/** The public key of `m/44'/501'/0'/0'`: the first account of the sandbox's mnemonic in Solana wallets. */
 const sandboxSolanaBase = Point.fromBytes(base58.decode('oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96'))

@@ -6,7 +6,7 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
 
-/** The `id` of a row begins with a UUID. */
+/** The id begins with a UUID. */
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
@@ -53,7 +53,7 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** The position of a row in the list. The id orders rows with the same time. */
+/** The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(

@@ -15,12 +15,12 @@ export class AlreadyDoneError extends DomainError {
 }
 
 /**
- * Runs an operation and records it in the operator log, in one transaction. Neither is stored without the other, and an
- * operation that fails is not recorded.
+ * Runs an operation and records it in the same transaction, so that neither is stored without the other. An operation
+ * that fails is not recorded.
  *
  * @param action `formId` makes the action of a console form idempotent; it is `null` for a command. `subject` is the id
  *   of the object, or a function that returns the id from the result of the transaction
- * @param run runs the operation with the given service; it must write at least once
+ * @param run runs the operation on the given service; must write at least once
  * @throws AlreadyDoneError, or the error of `run`
  */
 export async function recordAction<Result>(
@@ -68,10 +68,10 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * `action` is the name of the command and `subject` the id of the object. `details` has the other arguments, but never
- * a secret.
+ * `action` is the name of the command, `subject` the id of the object, and `details` has the other arguments, never a
+ * secret.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** `operator` is the name of an operator, or of the user of the machine on which the command runs. */
+/** `operator` is the name of an operator or of the machine's user. */
 export type Actor = Pick<OperatorAction, 'operator' | 'session'>

@@ -34,9 +34,9 @@ export type RejectedSignIn = { readonly rejected: string | null }
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * CONSOLE_USERS have precedence over stored operators with the same name.
+ * CONSOLE_USERS have precedence over stored operators.
  *
- * Rejecting a wrong password takes as long as rejecting an unknown name.
+ * A wrong password takes as long as an unknown name.
  *
  * @throws DomainError UNAVAILABLE
  */

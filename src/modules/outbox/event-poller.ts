@@ -45,10 +45,7 @@ function eventPollerOf({ watch }: Database): EventPoller {
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
-/**
- * Calls `listener` after new events of the merchant. All subscribers of a process share one poll, which runs after
- * commits.
- */
+/** All subscribers of a process share one poll, which runs after commits. */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   listener: () => void,

@@ -72,7 +72,7 @@ export const maxEventSequence = 2 ** 31 - 1
  */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
-  // The last digits of the merchant's UUIDv7 are random.
+  // The random bits of the merchant's UUIDv7.
   const merchantBits = merchantId.slice(-10)
   const variant = (8 + (Number.parseInt(merchantBits.charAt(3), 16) & 3)).toString(16)
   const end = sequence.toString(16).padStart(sequenceDigits, '0')

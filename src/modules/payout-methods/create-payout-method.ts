@@ -30,7 +30,7 @@ import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
-/** `type` is optional, because each endpoint registers only one type (ruling 104). */
+/** Each endpoint registers one type, so `type` is optional (ruling 104). */
 const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
   optional(oneOf([type])).transform(() => type)
 

@@ -7,7 +7,7 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** Bounds the time for which reading a batch blocks the event loop (about 3 ms). */
+/** Bounds how long reading a batch blocks the event loop (about 3 ms). */
 const eventsPerBatch = 2_000
 
 /** The pause after a batch, as a multiple of the time that the batch took. */

@@ -7,7 +7,7 @@ export const noDuration = 0
  */
 const upperBoundsMs: readonly number[] = Array.from({ length: 47 }, (_, i) => Math.round(1_000 * 2 ** (i / 2)))
 
-/** The duration can be negative, because the clocks of two machines can differ. */
+/** Clocks of two machines may make the duration negative. */
 export function bucketOfDuration(durationMs: number): number {
   let bucket = 1
   while ((upperBoundsMs[bucket - 1] ?? Number.POSITIVE_INFINITY) <= durationMs) bucket++

@@ -37,7 +37,7 @@ export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonl
     const dayNumber = Math.floor(time / dayMs)
     const isCompletion = status === 'COMPLETED'
     const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
-    // Searching a few sums costs less than building the key of a map.
+    // Comparing few sums is cheaper than building the key of a map.
     let sum = sums.find(
       (each) =>
         each.dayNumber === dayNumber &&

@@ -97,8 +97,7 @@ type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
-  // Without this check, the operation would treat the recipient as a bank account and report fields that are not part
-  // of this input.
+  // Without this check, the operation would expect a bank account and report fields that this input does not have.
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
   }

@@ -28,7 +28,7 @@ import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
 /**
- * Contract 4.8. Debits amount and fee from the wallet and records the payout in one transaction.
+ * Contract 4.8. One transaction debits the wallet with amount and fee and records the payout.
  *
  * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
@@ -50,7 +50,7 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // On PostgreSQL, the queries of these four calls are pipelined.
+      // PostgreSQL pipelines the queries of all four.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)
       const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
@@ -124,7 +124,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
+/** Building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,

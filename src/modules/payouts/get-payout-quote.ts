@@ -98,7 +98,7 @@ const unnamedRecipient = { accountNumber: null, bankName: null, bankCode: null, 
 
 type CorridorQuoteRequest = Omit<z.output<typeof CorridorQuoteInput>, 'recipientCountry'> & Destination
 
-/** If the input has no field of the recipient, the quote is for a corridor. */
+/** Without any field of the recipient, the quote is for a corridor. */
 function parseQuoteRequest(input: PayoutInput): PayoutRequest | CorridorQuoteRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
   const hasRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)

@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the table's column order, so that new columns are last. */
+/** In the column order of the table: new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]

@@ -29,7 +29,7 @@ export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-/** The value in the contract's sample (ruling 41). */
+/** As in the contract's sample (ruling 41). */
 export const defaultTransferType = 'ach'
 
 export const transferTypes = defineEnum({

@@ -43,9 +43,9 @@ export const SettlePayoutInput = z.object({
 })
 
 /**
- * Settles a payout for an operator (ruling 46). `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit
- * amount and fee to the wallet, regardless of the wallet's limit (ruling 53). If the payout already has the status,
- * returns the payout unchanged, so that an operator can retry after a lost response.
+ * For an operator (ruling 46). `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to
+ * the wallet, regardless of the wallet's limit (ruling 53). If the payout already has the status, returns the payout
+ * unchanged, so that an operator can retry after a lost response.
  *
  * @param input with `override`, settles a payout even if its rail order is open; later reports of the bank then move no
  *   money
@@ -97,7 +97,7 @@ type Settlement = {
 
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** All settlements call this function: settlements by operators, by banks and by the sandbox. */
+/** Settlements by operators, by banks and by the sandbox all call this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,

@@ -21,7 +21,7 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
-/** Exceeds the sequence numbers of payouts, so that no deposit has the id of a payout. */
+/** Above the numbers of payouts, so that no deposit has the id of a payout. */
 const firstDepositNumber = 2 ** 32
 
 /** Returns an id that is unique among the merchant's payouts and deposits. */

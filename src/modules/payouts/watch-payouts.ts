@@ -72,7 +72,7 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** Payouts with other ids are skipped without reading their rows. */
+  /** Other payouts are skipped without being read. */
   readonly ids?: ReadonlySet<string>
 }
 

@@ -11,14 +11,14 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** A row is never changed, but it can be cancelled until it takes effect. */
+/** Rows are never changed, but a row can be cancelled until it takes effect. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
   readonly cancelledAt: string | null
 }
 
-/** A `PAST` row was replaced by a later row. */
+/** `PAST` rows were replaced by a later row. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
@@ -55,8 +55,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
      * Computes the fields of a new row, which takes effect at `requestedAt`, or now if that is `null`. `later` has the
      * rows that will replace the new row.
      *
-     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, and for a time that
-     *   already has a row
+     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
+     *   has a row
      */
     nextRevision: async (
       tx: Tx,

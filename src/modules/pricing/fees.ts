@@ -21,7 +21,7 @@ export const feeSources = defineEnum({
 })
 export type FeeSource = (typeof feeSources)[number]
 
-/** `netAmount` is converted for the recipient, and `total` is debited from the wallet. The difference is the fee. */
+/** `netAmount` is converted for the recipient, `total` is debited from the wallet; the fee is the difference. */
 export type FeeSums = { readonly netAmount: Amount; readonly total: Amount }
 
 const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => FeeSums>> = {
@@ -74,7 +74,7 @@ export const SetFeeInput = z.object({
 })
 
 /**
- * Sets a fee that takes effect now or at `effectiveAt`.
+ * The fee takes effect now or at `effectiveAt`.
  *
  * @param input `flat` is in units of `assetCode`. `percent` is a percentage of the amount: `0.5` is half a per cent.
  *   One of the two is required. Without `deductedFrom`, the source of the pair's previous fee applies, or `BALANCE` for
@@ -101,7 +101,7 @@ export async function setFee(
   })
 }
 
-/** A fee of zero must be explicit, because a request without both fields is probably a mistake. */
+/** An omitted option is probably a mistake, so a fee of zero must be explicit. */
 function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
   const message = 'is required if no percent is given; set 0 for payouts without a fee'

@@ -11,7 +11,7 @@ import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled
 /** The price of one unit of `fromCode` in `toCode`, until a later row replaces it. */
 export type Rate = RowOf<'rates'>
 
-/** `minorUnitPlaces` are the decimal places of `toCode`, to which conversions are rounded. */
+/** Conversions are rounded to the decimal places of `toCode`. */
 export type RateInForce = Rate & { readonly minorUnitPlaces: number }
 
 export const rates = effectiveDatedPrices({
@@ -23,7 +23,7 @@ export const rates = effectiveDatedPrices({
   setCancelled: setRateCancelled,
 })
 
-/** A larger difference from the previous rate is probably a typing error. */
+/** A larger change from the previous rate is probably a typing error. */
 const maxDifferencePercent = 20
 
 export const SetRateInput = z.object({
@@ -40,7 +40,7 @@ export const SetRateInput = z.object({
 })
 
 /**
- * Sets a rate that takes effect now or at `effectiveAt`.
+ * The rate takes effect now or at `effectiveAt`.
  *
  * @param input `rate` is a plain decimal. `effectiveAt` is in ISO 8601 and UTC. `isForced` allows a rate that differs
  *   by more than 20 % from the previous rate

@@ -19,10 +19,7 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
 /** Both times are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
-/**
- * Reads the rows that apply within the minute of `at`, so that callers within a minute share the result (see
- * `sharedQuery`).
- */
+/** The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`). */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
 ): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {
@@ -43,7 +40,7 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for the names of the codes and the price. */
+/** Both tables have the same columns, except for the names of codes and price. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>

@@ -58,8 +58,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Returns the effect of a report on an order. Reports can be repeated, late or out of order, so a known or outdated
- * state changes nothing. After a contradiction, no money moves and the order enters the attention queue.
+ * Reports can be repeated, late or out of order, so a known or outdated state changes nothing. After a contradiction,
+ * no money moves and the order enters the attention queue.
  *
  * @returns `null` if nothing changes
  */
@@ -75,7 +75,7 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
       if (reported === 'ACCEPTED') return transitionTo('ACCEPTED')
       if (reported === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
       if (reported === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
-      // A returned payout must have been paid before, even if the payment was never reported.
+      // A returned payout was paid before, even if the payment was never reported.
       return transitionTo('RETURNED', 'COMPLETED', 'RETURNED')
     case 'COMPLETED':
       if (reported === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')

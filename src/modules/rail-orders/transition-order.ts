@@ -38,14 +38,14 @@ type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Updates columns of an order without changing its state. */
+/** Does not change the state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)
   return updated
 }
 
-/** Changes the state of an order and appends it to the order's history. */
+/** Appends the state to the order's history. */
 export async function transitionRailOrder(
   tx: Tx,
   context: Context,
@@ -68,7 +68,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** Appends an entry to the order's history without changing the state or `updatedAt`. */
+/** Changes neither the state nor `updatedAt`. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

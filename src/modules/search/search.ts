@@ -29,7 +29,7 @@ import {
   walletIdsByAddress,
 } from './repository.ts'
 
-/** Stored identifiers and names have at most 255 characters. */
+/** The longest stored identifier or name has 255 characters. */
 const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
@@ -64,7 +64,7 @@ type Ids = readonly (string | null | undefined)[]
  */
 export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
   const { term, first } = parseInput(SearchInput, input)
-  // Reads one more hit than requested, to find out whether there are more.
+  // One more than requested shows whether there are more.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
   const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([

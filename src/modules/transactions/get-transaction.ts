@@ -17,7 +17,7 @@ export const GetTransactionInput = z.object({ transactionId: z.string() })
 type Found = { readonly sequence: number } | null
 
 /**
- * Finds a transaction by transaction id or UUID (ruling 133).
+ * Searches by transaction id or UUID (ruling 133).
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -55,7 +55,7 @@ export async function listTransactionsByReference(
   { referenceId }: z.input<typeof ListTransactionsByReferenceInput>,
 ): Promise<readonly Transaction[]> {
   const { db, merchantId } = context
-  // PostgreSQL rejects NUL in a parameter, and no stored reference contains it.
+  // PostgreSQL rejects a NUL character, and no stored text has one.
   if (referenceId.includes('\0')) throw notFound('Transaction')
   const reference = referenceId.trim()
   const id = parseUuid(reference)

@@ -78,7 +78,7 @@ const conditionsOfStatus: Record<(typeof statusFilters)[number], StatusCondition
   REVERSED: { payouts: { status: 'RETURNED' }, deposits: { isReversed: true } },
 }
 
-/** A customer's token gets only the transactions of the customer. */
+/** A customer's token gets the customer's transactions only. */
 export async function resolveConditions(
   context: Context,
   filters: TransactionFilterValues,

@@ -9,8 +9,8 @@ export type TransactionNumber =
 export type DepositNumbers = { readonly sequence: number; readonly transactionNumber: number }
 
 /**
- * Returns the transactions of a page, newest first, without reading payouts: the numbers of transactions have no gaps,
- * so a number that no deposit has belongs to a payout.
+ * Returns transactions newest first, without reading payouts: the numbers of transactions have no gaps, so a number
+ * that no deposit has belongs to a payout.
  *
  * @param deposits are the deposits up to `newest`, newest first, and at least one more than the page has rows
  */

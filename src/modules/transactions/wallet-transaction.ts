@@ -99,7 +99,7 @@ export const statusOfPayout = {
   RETURNED: 'REVERSED',
 } as const satisfies Record<PayoutStatus, TransactionStatus>
 
-/** `reference_id` is the id of the deposit, because a deposit has no other UUID (ruling 132). */
+/** A deposit has no other UUID, so `reference_id` is its id (ruling 132). */
 export function depositTransaction(deposit: DepositRow): Transaction {
   const { merchantId, transferId, walletId, amount, balanceAfter, createdAt, customerId, network } = deposit
   return {

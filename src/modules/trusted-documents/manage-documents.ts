@@ -18,7 +18,7 @@ export type AddedDocuments = { readonly added: number; readonly known: number }
  *
  * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
  * @param validate returns the errors of a text according to the schema and the limits
- * @throws DomainError MALFORMED_JSON, INVALID_INPUT with all errors of all documents
+ * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
  */
 export async function addDocuments(
   { db, now }: Service,
@@ -66,7 +66,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * Removes a document from the trusted documents. Its id remains bound to its text.
+ * Removes a document from the trusted ones. Its id stays bound to its text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */

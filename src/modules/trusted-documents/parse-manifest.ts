@@ -10,8 +10,8 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * Parses a manifest of one of two formats: an object with texts by id (relay-compiler, client preset of
- * graphql-codegen), or Apollo's list of operations.
+ * Two formats are allowed: an object with texts by id (relay-compiler, client preset of graphql-codegen), and Apollo's
+ * list of operations.
  *
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document
  */
@@ -28,7 +28,7 @@ export function parseManifest(content: string): readonly ManifestDocument[] {
 function parseManifestJson(content: string): unknown {
   let parsed: ReturnType<typeof parseJsonText>
   try {
-    // Removes a byte order mark, which some tools write.
+    // Some tools write a byte order mark.
     parsed = parseJsonText(content.replace(/^\uFEFF/, ''))
   } catch {
     throw new DomainError('MALFORMED_JSON', 'The manifest is not valid JSON.')

@@ -34,7 +34,7 @@ export function watchTrustedDocuments(
   let isStopped = false
 
   async function readChanges(): Promise<void> {
-    // The version is read before the rows, because it must not be newer than the rows.
+    // Read the version before the rows, because it must not be newer than the rows.
     const version = db.tableVersion('trustedDocuments')
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision

@@ -25,7 +25,6 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** Runs in the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,

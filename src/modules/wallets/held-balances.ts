@@ -3,7 +3,7 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { heldBalances } from './repository.ts'
 
-/** Bounds the cost of the query, because no maintained total exists. */
+/** Bounds the cost, because there is no maintained total. */
 const maxWallets = 1_000
 
 /** Sums the balances of all wallets of all merchants by asset; returns `null` if there are too many wallets. */

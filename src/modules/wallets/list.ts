@@ -56,6 +56,6 @@ export const wallets = defineList({
   countedScopes: [
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },
   ],
-  // The pages in the contract's samples have ten items.
+  // The contract's samples have pages of ten.
   pageSize: 10,
 })

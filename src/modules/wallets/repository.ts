@@ -22,7 +22,7 @@ export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // Only clearing accounts have NULL in this column.
+    // The column is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))

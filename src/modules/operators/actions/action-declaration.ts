@@ -25,7 +25,7 @@ export type ActionField = {
   readonly isRequiredInForm?: true
 }
 
-/** An action of operators, from which the command and the console's form derive. */
+/** An action of operators. The command and the console's form derive from it. */
 export type ActionDeclaration = {
   /** The name of the command, and of the action in the operator log. */
   readonly name: string
@@ -51,14 +51,14 @@ export type ActionDeclaration = {
    * money.
    */
   readonly isIrreversible?: true
-  /** Whether the command also requires a reason in the sandbox. */
+  /** Whether the command requires a reason in the sandbox too. */
   readonly requiresReason?: true
   readonly reasonHint?: string
   /** Maps field names in the operation's errors to names in `fields`, where they differ. */
   readonly errorFields?: FieldNames
   /** A secret field of the result. The console shows it once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }
-  /** Runs the operation and returns the output of the command. `values` includes the `reason`. */
+  /** Calls the operation, and returns what the command prints. `values` includes the `reason`. */
   readonly run: (service: Service, values: ActionValues) => Promise<Readonly<Record<string, unknown>>>
 }
 

@@ -139,7 +139,7 @@ const conformanceRules: readonly ConformanceRule[] = [
       const latest = await find(second)
       const states = seen.filter(hasValidState)
       responses.set(second, latest)
-      // The bank may ask concurrent clients to retry.
+      // The bank may ask concurrent callers to retry.
       return [
         states.length > 0 && states.every((each) => isConsistentWith(each, latest)),
         [...new Set(seen.map(summarizeResponse)), summarizeResponse(latest)].join('; '),
@@ -192,7 +192,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // The queried order exists, so that a 404 cannot be mistaken for a rejected signature.
+        // The order exists, so that a 404 can't be mistaken for a rejected signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),

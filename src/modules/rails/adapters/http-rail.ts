@@ -122,7 +122,7 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** Creates the function for calls without an order. A call without a body is a GET. */
+/** For calls without an order. A call without a body is a GET. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
@@ -170,7 +170,7 @@ export type BankRequest = {
 }
 
 type BankClientOptions = {
-  /** For example `https://bank.example/v1`. */
+  /** Such as `https://bank.example/v1`. */
   readonly url: string
   readonly signer: Signer
   readonly wallClock: WallClock

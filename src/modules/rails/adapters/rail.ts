@@ -11,7 +11,7 @@ export type PaymentInstruction = {
   readonly amount: string
   readonly currency: string
   readonly country: string
-  /** For example `nip`. */
+  /** Such as `nip`. */
   readonly transferType: string
   readonly recipient: {
     readonly name: string
@@ -28,7 +28,7 @@ export type PaymentInstruction = {
   readonly now: number
 }
 
-/** Headers that are added to the rail's headers, for example trace context. */
+/** Headers in addition to the rail's headers, for example trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
@@ -44,19 +44,19 @@ export type Rail = {
   readonly hasIndependentFailures?: true
   /** How long after the first submission the same id can be submitted again without causing a second payment. */
   readonly idempotentForMs: number
-  /** Submits an order. Must be idempotent by the order's id. */
+  /** Must be idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** Lists banks. Absent if the bank's API has no such call. */
+  /** Absent if the bank's API has no such call. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** Finds the name of an account's holder. Absent if the bank's API has no such call. */
+  /** Absent if the bank's API has no such call. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   /** Present if the bank posts reports of state changes. */
   readonly reports?: {
     /**
-     * Verifies the signature, which must be at most five minutes old.
+     * The signature must be at most five minutes old.
      *
      * @returns the bank's id of the message, which is the same if the bank posts the message again
      * @throws DomainError INVALID_TOKEN

@@ -22,7 +22,7 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Reports a sequence of states, each from its delay after the first submission on. */
+/** Reports each state after a delay. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]
@@ -83,7 +83,7 @@ const banks = [
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // Calls of this rail compete with new payouts for commits, so a higher limit lowers the throughput of payouts.
+  // The calls of this rail compete with new payouts for commits, so a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,
@@ -100,7 +100,7 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Accounts that are not sandbox accounts reach this rail only through a route; they are paid immediately. */
+/** Other accounts, which only a route sends to this rail, are paid immediately. */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

@@ -75,7 +75,7 @@ function toAttentionPage(
   }
 }
 
-/** Returns the cause of the attention and the bank's later reports. */
+/** Includes the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

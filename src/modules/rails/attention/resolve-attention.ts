@@ -57,14 +57,14 @@ export const resolveAttention = defineOperation(
   },
 )
 
-/** Returns the actions that a merchant may take without an operator. */
+/** Returns the actions that need no operator. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
 }
 
 /**
- * Changes the payout and its rail order in one transaction.
+ * The payout and its rail order change in one transaction.
  *
  * @returns the current payout
  * @throws DomainError, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,

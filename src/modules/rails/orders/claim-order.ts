@@ -58,7 +58,7 @@ export async function beginDueCall(
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
   const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
-  // `cancel` alternates with `find`, so that the state becomes known even without a response to `cancel`.
+  // Alternate `cancel` with `find`, so that the state becomes known even without a response to `cancel`.
   const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
   const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
@@ -77,7 +77,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = railOrder.attempts + 1
-      // `asked` is kept, so that the poll interval keeps growing over several attempts.
+      // Keeps `asked`, so that the poll interval grows over several attempts.
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
@@ -101,7 +101,7 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // A submission time in the future was set by a clock that was ahead, so the time of the submission is unknown.
+  // A submission time in the future was set by a clock that was ahead, so the real time is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
 

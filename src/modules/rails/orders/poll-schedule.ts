@@ -14,7 +14,7 @@ export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: num
   return dueTimeAfter(delay, wallClock())
 }
 
-/** The maximum delay of the next poll for each range of `asked`. */
+/** The maximum delay for each range of `asked`. */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number

@@ -22,7 +22,7 @@ export async function executeCall(
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // Skips the call if the lease could expire during it, because the process stalled after the claim.
+  // If the process stalled after the claim, the lease could expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })

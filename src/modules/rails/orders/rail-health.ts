@@ -6,7 +6,7 @@ import { newestRailOrders } from '../repository.ts'
 const maxOrders = 500
 const maxFailures = 10
 
-/** A step in the history of an order with its cause: an error of the bank, a rejection, or a contradiction. */
+/** A step of an order with its cause: an error of the bank, a rejection, or a contradiction. */
 export type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readonly payoutId: string }
 
 export type RailHealth = {

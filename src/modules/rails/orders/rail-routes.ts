@@ -41,12 +41,11 @@ export const SetRouteInput = z.object({ rail: railNameInput(), ...routeFields })
 const RemoveRouteInput = z.object(routeFields)
 type RouteKeyInput = z.input<typeof RemoveRouteInput>
 
-/** A column with `*` matches every value. */
+/** `*` matches every value. */
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Sets the rail of a route, and replaces an existing route with the same asset, currency and country. Existing payouts
- * keep their rail.
+ * Replaces a route with the same asset, currency and country. Existing payouts keep their rail.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -87,7 +86,7 @@ function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): Field
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Stops submissions to a rail. Polls for submitted orders continue. */
+/** Polls for submitted orders continue. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },

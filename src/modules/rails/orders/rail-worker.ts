@@ -9,19 +9,16 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** The worker polls in addition to being notified of new events. */
+/** Polls complement notifications of new events. */
 const pollIntervalMs = 1_000
 
 /** How long a shutdown waits for calls in flight. The state of orders without a recorded response is polled later. */
 const shutdownTimeoutMs = 3_000
 
-/** Limits the polls that become due immediately when a rail recovers. */
+/** Limits the polls when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/**
- * Orders with more attempts are not polled immediately, because an order that always fails would open the circuit
- * again.
- */
+/** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
 /** If the machine's clock goes back by more than this, stored due times may be too far in the future. */
@@ -30,7 +27,7 @@ const clockToleranceMs = 1_000
 /** A margin for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** The interval of checks for orders that the clock of another machine may have postponed. */
+/** How often to look for orders that another machine's clock may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
@@ -41,7 +38,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, in addition to the rails that are paused in the database. */
+  /** Rails to which this process submits nothing, besides those paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -54,8 +51,8 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * Starts a worker that submits and polls orders within each rail's concurrency limit and circuit breaker. Several
- * processes can run a worker, because a worker claims an order before it calls the bank.
+ * Respects the concurrency limit and circuit breaker of each rail. Several processes can run a worker, because a worker
+ * claims an order before it calls the bank.
  */
 export function startRailWorker({
   service,
@@ -114,7 +111,7 @@ export function startRailWorker({
     const range = { rail: rail.name, limit: freeSlots + inFlight.size }
     const polls = await duePolls(service.db, { ...range, now: dueTimeAfter(0, service.wallClock()) })
     const submissions = isPaused ? [] : await dueSubmissions(service.db, range)
-    // Orders with an unknown outcome come first, because they are older than queued orders and few.
+    // Orders with an unknown outcome come first: they are older than the queued ones, and few.
     const [unknown, others] = partition(polls, ({ state }) => state === 'UNKNOWN')
     const due = [...unknown, ...interleave(others, submissions)].filter(({ orderId }) => !inFlight.has(orderId))
     for (const order of due.slice(0, freeSlots)) startCall(runtime, order)
@@ -165,7 +162,7 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // There may be more orders, so this makes the next poll check again.
+      // There may be more orders, so check again at the next poll.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }

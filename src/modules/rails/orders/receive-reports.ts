@@ -19,7 +19,7 @@ const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** `unknown` lists the ids that match no order of the rail. */
+/** `unknown` lists ids that match no order of the rail. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
@@ -69,8 +69,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // Only an earlier version of this service could parse the message. The row is kept, and a poll finds the state of
-      // the order anyway.
+      // Only an earlier version could parse the message. The row stays, and a poll finds the order's state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }

@@ -9,7 +9,7 @@ export type RecentOrders = {
   readonly count: (...states: readonly RailOrderState[]) => number
 }
 
-/** Bounds the cost for any number of orders. */
+/** Bounds the cost, however busy the rails are. */
 export const maxRecentOrders = 1_000
 
 /** Counts the rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */

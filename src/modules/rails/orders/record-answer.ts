@@ -71,9 +71,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * Handles a bank that has no such order. An earlier submission may still be in transit, so the order is resubmitted
- * with the same id, but only while the bank guarantees to pay an id once. Otherwise the order enters the attention
- * queue.
+ * An earlier submission may still be in transit, so the order is resubmitted with the same id, but only while the bank
+ * guarantees to pay an id once. Otherwise the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -139,8 +138,7 @@ export async function applyReport(tx: Tx, context: Context, args: ApplyReportArg
   const cause = effect.cause ?? report.code ?? null
   const { payoutId } = railOrder
   for (const [i, status] of settlements.entries()) {
-    // The bank's code applies only to the last settlement: a payout that is returned is first completed, without a
-    // code.
+    // The bank's code belongs to the last settlement: a returned payout is first completed, without a code.
     const settlementCause = i === settlements.length - 1 ? (report.code ?? null) : null
     await settleInTransaction(tx, context, { payoutId, status, cause: settlementCause, reference })
   }

@@ -8,11 +8,11 @@ import { unreadableStatement, validateLine } from './statement-line.ts'
 const columnNames = ['id', 'reference', 'amount', 'currency', 'state', 'date'] as const
 type CsvColumn = (typeof columnNames)[number]
 
-/** Excel writes semicolons in locales with a decimal comma, for example South Africa's. */
+/** Excel writes semicolons in locales with a decimal comma, such as South Africa's. */
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Limits the memory that an unclosed quote can use. Records of banks are shorter. */
+/** Limits the memory that an unclosed quote takes. Banks write shorter records. */
 const maxRecordBytes = 64 * 1024
 
 /**
@@ -145,7 +145,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
     delimiter,
     record_delimiter: '\n',
     max_record_size: maxRecordBytes,
-    // Allows blank lines, so that they count in line numbers.
+    // Accepts blank lines, so that they are counted.
     relax_column_count: true,
     on_record: (values, { lines }) => {
       lineNumbers.push(startLine)
@@ -153,7 +153,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
       return values
     },
   })
-  // An error in either stream ends both streams, and the loop below throws it.
+  // An error in either stream ends both and is thrown by the loop below.
   pipeline(Readable.from(stripCarriageReturns(texts)), parser, () => {})
   try {
     for await (const values of parser as AsyncIterable<string[]>) yield { line: lineNumbers.shift() ?? 0, values }
@@ -163,7 +163,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
   }
 }
 
-/** Removes carriage returns, because csv-parse counts a CRLF inside quotes as two lines. */
+/** csv-parse counts CRLF inside quotes as two lines. */
 async function* stripCarriageReturns(texts: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const text of texts) yield text.replaceAll('\r', '')
 }

@@ -40,9 +40,8 @@ export type Reconciliation = {
 }
 
 /**
- * Compares a statement with the rail's orders. Each line must match an order, and each order that was completed or
- * returned in the period from `from` (inclusive) to `to` (exclusive) must have a line. Later changes of an order belong
- * to a later statement.
+ * Each line must match an order, and each order that was completed or returned in the period from `from` (inclusive) to
+ * `to` (exclusive) must have a line. Later changes of an order belong to a later statement.
  *
  * @param lines are read once; all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line cannot be parsed
@@ -130,7 +129,7 @@ const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
   RETURNED: 'RETURNED',
-  // Entering the attention queue moves no money, so the earlier state determines the status.
+  // Entering the attention queue moves no money, so the earlier status counts.
   ATTENTION: null,
 }
 

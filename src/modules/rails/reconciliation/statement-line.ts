@@ -8,7 +8,7 @@ export type StatementLine = {
   /** The order's id, with or without hyphens, or any other string from the bank. */
   readonly id: string | null
   readonly reference: string | null
-  /** For example `1500.00`. */
+  /** Such as `1500.00`. */
   readonly amount: string
   readonly currency: string
   readonly state: ReportState

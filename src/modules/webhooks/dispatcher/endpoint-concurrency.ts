@@ -36,7 +36,7 @@ export function createConcurrencyLimiter(
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  /** Remains true until the next success. */
+  /** Stays true until the next success. */
   let isOverloaded = false
   let wasSlow = false
   let pausedUntil = 0

@@ -54,7 +54,7 @@ type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEve
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** After a failed flush, a stopped worker remains `failed` until another attempt ends. */
+/** After a failed flush, a stopped worker stays `failed` until another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
@@ -69,7 +69,7 @@ export type EndpointWorker = {
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
-  /** Stops the worker. Resolves when the attempts in flight are recorded or recording them has failed. */
+  /** Resolves when the attempts in flight are recorded or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -85,7 +85,7 @@ type EndpointWorkerOptions = {
   readonly random: () => number
 }
 
-/** Creates a worker that does nothing until it is polled. */
+/** The worker does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -152,7 +152,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // A flush may have set an earlier time during the read. If the read failed, `next` is still `immediately`.
+      // A flush may have set an earlier time during the read. If the read failed, `next` is `immediately`.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }

@@ -10,7 +10,7 @@ const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
 export type MerchantScheduler = {
   readonly markReady: () => void
-  /** Sends, and counts the attempt as in flight until it ends. */
+  /** Counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }

@@ -132,7 +132,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   return { isBehind, read, cursor }
 }
 
-/** Only the tested endpoint receives a `webhook.test` event, regardless of the types it subscribes to. */
+/** Only the tested endpoint receives a `webhook.test` event, whatever types it subscribes to. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

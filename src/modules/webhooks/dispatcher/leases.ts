@@ -21,8 +21,7 @@ export const noLeases: Leases = {
 }
 
 /**
- * Creates leases that expire by the wall clock. If the clocks of two machines differ by more than `leaseMs`, their
- * processes can send the same events for a while.
+ * If the clocks of two machines differ by more than `leaseMs`, their processes can send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()

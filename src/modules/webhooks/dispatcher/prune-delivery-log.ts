@@ -15,7 +15,7 @@ const pruneIntervalMs = 60 * 60 * 1000
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Creates a function that prunes one batch per call, endpoint by endpoint. Pending deliveries are kept unless the
+ * The returned function prunes one batch per call, endpoint by endpoint. Pending deliveries are kept unless the
  * endpoint was deleted.
  */
 export function createLogPruner(service: Service): () => Promise<void> {
@@ -43,10 +43,7 @@ export function createLogPruner(service: Service): () => Promise<void> {
   }
 }
 
-/**
- * Removes deliveries whose event is before the sequence `before` and that have no attempt since `since`. Returns the
- * number of removed deliveries.
- */
+/** Removes deliveries whose event is before the sequence `before` and that have no attempt since `since`. */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',
   async (

@@ -11,7 +11,7 @@ export type QueueEntry = { readonly sequence: number; readonly objectId: string 
 export type DeliveryQueue<Item extends QueueEntry> = {
   /** Returns the next delivery and marks it as in flight; returns `null` if no delivery can start. */
   readonly takeNext: () => Item | null
-  /** Ends the attempt. The object remains busy until the outcome is recorded. */
+  /** The object remains busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
    * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
@@ -40,7 +40,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 }
 
 /**
- * Uses neither a clock nor I/O.
+ * Uses no clock and no I/O.
  *
  * @param onDeferred is called with events that left the queue because they wait for an earlier event of their object
  */

@@ -110,8 +110,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * If the merchant or a process that took over the lease has changed the delivery since the attempt began, that change
- * is kept and the attempt is only logged.
+ * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, that change
+ * stays and the attempt is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -119,7 +119,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   if (isUnchanged) {
-    // A finished delivery that is sent again starts a new retry schedule.
+    // A finished delivery that is sent again starts a new schedule.
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
@@ -203,7 +203,7 @@ function hasFailedTooLong({ now }: Context, { failures, failingSince }: StoredWe
   return failures >= maxFailures && failingSince !== null && now() - Date.parse(failingSince) >= maxFailingMs
 }
 
-/** Keeps the cursor and the pending deliveries, so that delivery can resume. */
+/** Cursor and pending deliveries stay, so that delivery can resume. */
 async function disableEndpoint(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
   const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeIntervalMs) : null
   const updatedAt = strictlyLaterUpdatedAt(context, endpoint)

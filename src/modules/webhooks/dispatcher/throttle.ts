@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts per second. At `maxRate`, attempts are not limited. */
+/** Attempts per second. At `maxRate`, they are not limited. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
@@ -27,7 +27,7 @@ export type IdleCapacity = { readonly machine: number; readonly loop: number }
 /**
  * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
  * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so the
- * cost of an attempt does not have to be known.
+ * cost of an attempt need not be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds

@@ -14,7 +14,7 @@ type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys'
 const maxSecrets = 5
 
 /**
- * Creates a shared secret, and a key pair if the endpoint is asymmetric.
+ * Includes a key pair if the endpoint is asymmetric.
  *
  * @throws DomainError NOT_CONFIGURED
  */

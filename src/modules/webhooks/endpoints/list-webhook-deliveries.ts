@@ -25,7 +25,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** Limits the log of a delivery, which has up to ten attempts and up to ten more for each replay. */
+/** Limits the log: a delivery has up to ten attempts, and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -136,7 +136,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span, because it is a range of the merchant's events.
+  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -181,7 +181,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequences that contains all events of a period. The range can also contain other events. */
+/** Finds a range of sequences that contains all events of a period, and possibly others. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,

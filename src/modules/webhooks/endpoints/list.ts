@@ -19,7 +19,7 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // The only filters are by time, because a merchant has few endpoints.
+  // A merchant has few endpoints, so only times filter them.
   conditions: {},
   filters: {},
 })

@@ -8,7 +8,7 @@ type RecentDeliveries = {
   readonly retried: number
 }
 
-/** Bounds the cost for any number of endpoints and deliveries. */
+/** Bounds the cost, however many endpoints and deliveries there are. */
 const recent = { endpoints: 10, deliveries: 50 }
 
 /** Counts the newest deliveries to the newest enabled endpoints of all merchants. */

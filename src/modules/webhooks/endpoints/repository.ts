@@ -160,7 +160,7 @@ function filterDeliveries(
   p: Params<Omit<DeliveryRange, 'isAscending'>>,
   has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
 ) {
-  // The cross join fixes the join order in SQLite. Otherwise SQLite scans all events of the merchant to count a few
+  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few
   // deliveries.
   let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')

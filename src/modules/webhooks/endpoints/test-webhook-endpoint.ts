@@ -8,7 +8,7 @@ import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/** Records an event `webhook.test`, which only this endpoint receives, regardless of the types it subscribes to. */
+/** Records an event `webhook.test`, which only this endpoint receives, whatever types it subscribes to. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

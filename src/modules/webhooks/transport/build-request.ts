@@ -29,9 +29,8 @@ export type BuildRequestOptions = {
 }
 
 /**
- * Builds a request with the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt rather than
- * of the event, because receivers reject signatures older than five minutes and the tenth attempt is days after the
- * event.
+ * Uses the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt rather than of the event,
+ * because receivers reject signatures older than five minutes and the tenth attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })

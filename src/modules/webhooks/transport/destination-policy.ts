@@ -66,7 +66,7 @@ const maxUrlLength = 2_048
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The URL parser drops spaces, tabs and line breaks, so the stored URL would differ from the one that is requested.
+  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]

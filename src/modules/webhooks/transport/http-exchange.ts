@@ -17,13 +17,13 @@ export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
 
-/** `connectMs` limits the total time of DNS, TCP and TLS; `wholeMs` limits the whole exchange. */
+/** `connectMs` limits DNS, TCP and TLS together; `wholeMs` limits the whole exchange. */
 export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: number }
 
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a new connection for each request. It is used for the retry after a stale connection. */
+  /** `fresh` opens a new connection for each request, for the retry after a stale connection. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
   readonly maxKeptBytes: number
@@ -67,8 +67,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * Creates a client for services that the operator configures, which may have any address. URLs that merchants choose
- * must use `createSender`, which guards against SSRF.
+ * For services that the operator configures, which may have any address. URLs that merchants choose must use
+ * `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
@@ -113,7 +113,7 @@ function attemptRequest(
       finish(error)
       request.destroy()
     }
-    // This listener is never removed, because a destroyed request may emit another error.
+    // This listener stays, because a destroyed request may emit another error.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const failure = toDeliveryFailure(error, phase.now())
       finish(request.reusedSocket && !hasResponse && failure.kind === 'reset' ? staleConnection : failure)

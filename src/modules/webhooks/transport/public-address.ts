@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
 /**
- * The networks of IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of
- * Azure's platform services.
+ * IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of Azure's platform
+ * services.
  */
 const specialIpv4Networks = [
   '0.0.0.0/8',

@@ -49,7 +49,7 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** The statuses that an overloaded receiver or proxy sends. */
+/** Statuses of an overloaded receiver or proxy. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {

@@ -20,7 +20,7 @@ export type SendResult = {
 }
 
 export type Sender = {
-  /** Posts a request. `event` is read only by wrappers that record spans and metrics. */
+  /** Posts a request. Only wrappers that record spans and metrics read `event`. */
   readonly send: (url: string, request: WebhookRequest, event?: EventMessage) => Promise<SendResult>
   readonly close: () => void
 }

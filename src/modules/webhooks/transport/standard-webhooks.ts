@@ -59,7 +59,7 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js also accepts the public half of another key, but then receivers could not verify the signatures.
+  // Node.js also accepts a public half of another key, but receivers could not verify the signatures.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key
@@ -112,7 +112,7 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The sender chooses the id, so its characters are restricted before it is stored and logged.
+  // The sender chooses the id, so restrict which characters are stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
