@@ -64,7 +64,7 @@ type Ids = readonly (string | null | undefined)[]
  */
 export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
   const { term, first } = parseInput(SearchInput, input)
-  // One more than requested shows whether there are more.
+  // Reads one more hit than requested, to find out whether there are more.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
   const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([

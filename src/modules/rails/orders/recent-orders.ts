@@ -12,7 +12,7 @@ export type RecentOrders = {
 /** Bounds the cost, however busy the rails are. */
 export const maxRecentOrders = 1_000
 
-/** Counts the rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
+/** Counts rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
 export async function countRecentOrders(
   { db, wallClock }: Service,
   { forMs }: { forMs: number },
