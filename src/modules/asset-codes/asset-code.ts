@@ -9,7 +9,7 @@ export const assetTypes = defineEnum({
 })
 export type AssetType = (typeof assetTypes)[number]
 
-/** Contract 2.4; `networks` is `null` for fiat. */
+/** Contract 2.4. `networks` is `null` for fiat currencies. */
 export type AssetCode = RowOf<'assetCodes'> & { readonly networks: readonly AssetNetwork[] | null }
 
 export type AssetNetwork = RowOf<'assetNetworks'>
@@ -29,7 +29,7 @@ export function findAsset(assets: readonly AssetCode[], code: unknown): AssetCod
   return typeof code === 'string' ? assets.find((asset) => asset.code === code.trim()) : undefined
 }
 
-/** Returns an error if `code` is text but not a supported asset of `assetType`. */
+/** Returns an error if `code` is a string but not a supported asset of `assetType`. */
 export function assetCodeErrors(
   assets: readonly AssetCode[],
   { field, code, assetType }: { field: string; code: unknown; assetType?: AssetType },
@@ -37,11 +37,11 @@ export function assetCodeErrors(
   if (typeof code !== 'string' || code.trim() === '') return []
   const candidates = assets.filter((asset) => !assetType || asset.assetType === assetType)
   if (findAsset(candidates, code)) return []
-  // Oldest first, so that the contract's own codes lead the list.
+  // The message lists the oldest codes first, so that it begins with the contract's codes.
   return [notOneOfError(field, candidates.map((asset) => asset.code).reverse())]
 }
 
-/** Returns an error if `network` is text but not a network of the asset. */
+/** Returns an error if `network` is a string but not a network of the asset. */
 export function assetNetworkErrors(
   asset: AssetCode | undefined,
   { field, network }: { field: string; network: unknown },

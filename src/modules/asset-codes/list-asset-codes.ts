@@ -11,7 +11,7 @@ import { allAssetCodes, allAssetNetworks } from './repository.ts'
 export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
- * With networks, newest first (contract 4.12).
+ * Lists asset codes with their networks, newest first (contract 4.12).
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -24,7 +24,7 @@ export async function listAssetCodes(
   return assets.filter((asset) => assetType === null || asset.assetType === assetType)
 }
 
-/** There are few assets, so two small queries serve all callers. */
+/** Reads all assets and networks for every caller, because there are few. */
 export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
   const [assets, networks] = await Promise.all([allAssetCodes(db, {}), allAssetNetworks(db, {})])
   return assets.map((asset) => ({

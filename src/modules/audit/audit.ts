@@ -44,7 +44,7 @@ import {
 /** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `wallets` has the sum of balances in each asset. `unchecked` says what the database could not check, and why. */
+/** `wallets` has the sum of balances in each asset. `unchecked` describes what could not be checked, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -118,7 +118,7 @@ const engineCheckName = 'the database finds nothing wrong with its files'
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * One snapshot, so it can run while the service works.
+ * Runs all checks in one snapshot, so the service can continue to run.
  *
  * @param onProgress called before each check, and after the last
  */
@@ -148,7 +148,6 @@ function createEngineFinding(check: string, errors: readonly string[]): AuditFin
   return { check, contradictions: errors.length, examples: errors.slice(0, 5) }
 }
 
-/** An unreadable schema is a difference. */
 async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
@@ -168,7 +167,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // Findings about unreadable tables matter more than totals.
+  // Totals are omitted if a table cannot be read, because reading them would throw and hide the findings.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -184,7 +183,6 @@ async function runChecks(
   }
 }
 
-/** Unreadable rows count as a finding. */
 async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
     const ids = (await rows).map(({ id }) => id)
@@ -198,9 +196,9 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Unlike `auditBooks`, it finds tampering after which all balances are consistent. Can run while the service works.
+ * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
  *
- * @param kept chain heads that were saved elsewhere, to compare with
+ * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
  * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(

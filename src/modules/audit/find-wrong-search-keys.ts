@@ -4,10 +4,9 @@ import { hasSearchKeys } from '../customers/search-keys.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import { searchableCustomers, searchKeysBetween } from './repository.ts'
 
-/** Bounds memory. For each batch, the search keys of the merchant are scanned. */
+/** Bounds the memory. Larger batches cost less, because each batch scans the search keys of the merchant. */
 const customersPerBatch = 20_000
 
-/** Finds customers whose search keys differ from their e-mail address, phone number and names. */
 export async function findWrongSearchKeys(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {

@@ -5,14 +5,14 @@ import { acrossMerchants, query, scanTable, selectFrom } from '../../database/qu
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
- * Each query finds contradictions in the rows of all merchants. They read whole tables, and no request runs them.
+ * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables and are not
+ * run by requests.
  */
 
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
 
 const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
-/** The SQL selects an `id`. */
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
@@ -30,7 +30,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose asset differs from that of their wallet's account, or whose wallet has no account. */
+/** Transfers whose asset differs from the asset of their wallet's account, or whose wallet has no account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -177,7 +177,8 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Selects payouts whose event has a transfer with a different asset or amount, or one that does not fulfil `condition`.
+ * Selects payouts with an event of these statuses whose transfer has a different asset or amount, or does not fulfil
+ * `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')
@@ -199,7 +200,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers to which no payout, payout event, deposit or reversal refers. Openings have a check of their own. */
+/** Transfers to which no payout, payout event, deposit or reversal refers. Openings have a separate check. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -212,8 +213,8 @@ export const orphanedTransfers = queryAllMerchants(() =>
 )
 
 /**
- * Openings that are not the first entry of their wallet or do not name its import, openings whose wallet's event has
- * another balance, and events with a balance whose wallet has no opening.
+ * Openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose amount
+ * differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
  */
 export const wrongOpenings = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || wallet_id as id from (
@@ -264,9 +265,9 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 )
 
 /**
- * Clearing accounts whose entries do not add up to their deposits and payouts: payouts in `PROCESSING` are in transit,
- * `COMPLETED` ones are settled, and the fees of both are earned. Whole units and remainders are summed separately, so
- * that no sum overflows 64 bits.
+ * Clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
+ * `COMPLETED` payouts are settled, and the fees of both are earned. Whole units and remainders are summed separately,
+ * so that no sum overflows 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -314,7 +315,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Objects whose snapshot events have gaps in their versions, and payout methods without a creation event. */
+/** Objects whose events with data have gaps in their versions, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -351,7 +352,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Unique columns per merchant, checked without trusting the indexes. */
+/** Columns that must be unique per merchant. The check does not rely on the unique indexes. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -390,9 +391,9 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed. Earlier versions accepted
- * deposits beyond the largest amount. For such accounts, migration 0023 set it to about the maximum, which a reversal
- * does not lower.
+ * Accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed. Earlier
+ * versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set `reachableBalance` to
+ * about the maximum, and reversals do not lower it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -409,7 +410,7 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** No sum of whole units or of remainders overflows 64 bits. */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')
@@ -426,7 +427,7 @@ export const ledgerSizes = queryAllMerchants(() =>
   ).selectAll(),
 )
 
-/** Returns customers in the order of their ids, with what their search keys derive from. */
+/** Returns customers in order of their ids, with the columns from which their search keys derive. */
 export const searchableCustomers = query((p: Params<{ merchantId: string; after: string; limit: number }>) =>
   selectFrom('customers')
     .select(['id', 'email', 'phone', 'firstName', 'lastName', 'businessName'])
@@ -436,7 +437,10 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/** Returns the search keys of customers by their ids, in any order; `after` is exclusive. */
+/**
+ * Returns the search keys of customers with ids from `after` (exclusive) to `through` (inclusive), in no particular
+ * order.
+ */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])

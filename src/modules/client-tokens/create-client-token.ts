@@ -41,11 +41,11 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Nothing is stored. The token ends when it expires or when its API key is revoked or expires.
+ * Stores nothing. The token is valid until it expires, or until its API key expires or is revoked.
  *
- * Returns INSUFFICIENT_SCOPE for a scope that the API key lacks.
+ * Fails with INSUFFICIENT_SCOPE if the API key lacks one of the scopes.
  *
- * @param input `expiresIn` in seconds, 15 minutes by default; `customerId` restricts the token to one customer
+ * @param input `expiresIn` is in seconds, by default 15 minutes. `customerId` restricts the token to one customer
  */
 export const createClientToken = defineOperation(
   {
@@ -72,7 +72,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** A token of a customer has no scopes that reach beyond the customer. */
+/** Rejects scopes that reach beyond one customer, if the token acts as a customer. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

@@ -9,8 +9,8 @@ const maxLength = 65_536
 const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
 
 /**
- * JSON text. The service stores these fields of the original provider as sent, and neither uses nor returns them
- * (ruling 125).
+ * A string of JSON with fields of the original provider. The service stores these fields as sent and neither uses nor
+ * returns them (ruling 125).
  */
 export const complianceDetails = () =>
   z
@@ -22,9 +22,9 @@ export const complianceDetails = () =>
     })
 
 /**
- * The caller has locked the customer.
+ * The caller must hold the lock of the customer.
  *
- * @throws DomainError INVALID_INPUT if all members together are too long
+ * @throws DomainError INVALID_INPUT if the merged details are too long
  */
 export async function mergeComplianceDetails(
   tx: Tx,

@@ -15,7 +15,7 @@ import { insertCustomer } from './search-keys.ts'
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** Exactly two places (contract 2.1). Never rounds. */
+/** Returns the amount with exactly two decimal places (contract 2.1). Rejects more places instead of rounding. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -50,10 +50,11 @@ export const CreateCustomerInput = z.object({
 })
 
 /**
- * Contract 2.1, which has no endpoint for it.
+ * The contract describes customers (2.1), but has no endpoint that creates them.
  *
- * @param input `birthDate` as `1990-01-31`, today at the latest; `expectedMonthlyIncome` with at most two places. An
- *   individual needs a first and a last name, a business its business name. `complianceDetails` is JSON text
+ * @param input `birthDate` has the form `1990-01-31` and must not be in the future. `expectedMonthlyIncome` has at most
+ *   two decimal places. An individual needs a first and a last name, a business needs a business name.
+ *   `complianceDetails` is a string of JSON
  */
 export const createCustomer = defineOperation(
   {

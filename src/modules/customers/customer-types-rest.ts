@@ -11,7 +11,7 @@ import { customerDescriptions as descriptions } from './customer.ts'
 import { changedCustomer } from './customer-shape.ts'
 import { updateCustomer } from './update-customer.ts'
 
-/** `object` is the name in the body. */
+/** `object` is the name of the address in the request body. */
 type AddressForm = { readonly object: string; readonly members: Readonly<Record<AddressField, string>> }
 type AddressField = keyof typeof locality | 'addressLine1' | 'addressLine2'
 
@@ -119,7 +119,7 @@ const contactExample = { email: 'ada.obi@example.com', phone: '+2348012345678', 
 const newDescription = `An unknown field, such as a compliance detail or a document, is stored as sent and returned nowhere. ${notInContract}`
 const changeDescription = `Changes the sent fields, also of an address. An optional field that is sent as null or empty is cleared. Unknown fields are stored as sent. ${notInContract}`
 
-/** The original provider's (ruling 124). */
+/** The original provider's endpoints for customers (ruling 124). */
 export const customerTypeEndpoints: RouteGroup = {
   name: 'Individuals and businesses',
   description: 'Customers in the forms of the original provider.',
@@ -175,7 +175,7 @@ type SentCustomer = {
   readonly registeredAddress?: unknown
 }
 
-/** Flattens the addresses, and joins all other members in one text. */
+/** Flattens the address and joins all unknown members into one JSON string. */
 function toOperationInput(customerType: CustomerType, typeField: 'customerType' | 'ofType') {
   return (
     { customerType: sentType, address, registeredAddress, ...fields }: SentCustomer,
@@ -217,7 +217,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** Both objects accept the names of either form. */
+/** Reads the members by their names in either form, because both address objects allow the names of both forms. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {
@@ -241,7 +241,9 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** With the name of the longest member, for errors. */
+/**
+ * Returns the members as a JSON string, and the name of the longest member, which an error about the length refers to.
+ */
 function toComplianceText(members: Readonly<Record<string, unknown>>) {
   const errors: FieldError[] = []
   const written: { readonly name: string; readonly member: string }[] = []
@@ -249,7 +251,7 @@ function toComplianceText(members: Readonly<Record<string, unknown>>) {
     try {
       written.push({ name, member: `${JSON.stringify(name)}:${JSON.stringify(value)}` })
     } catch (error) {
-      // JSON.stringify is recursive, unlike JSON.parse.
+      // JSON.stringify is recursive, so nesting that JSON.parse accepts can overflow the stack.
       if (!(error instanceof RangeError)) throw error
       errors.push({ field: name, code: 'INVALID_FORMAT', message: 'is nested too deeply to be stored' })
     }

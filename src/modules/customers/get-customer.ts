@@ -19,9 +19,10 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * `null` for the merchant itself. A share lock prevents the customer from being closed before the transaction ends.
+ * Returns `null` for the merchant itself. A share lock prevents the customer from being closed before the transaction
+ * ends.
  *
- * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
+ * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED (ruling 35)
  */
 export async function lockActiveCustomer(
   tx: Tx,
@@ -33,7 +34,7 @@ export async function lockActiveCustomer(
 }
 
 /**
- * Like `lockActiveCustomer`, without a lock.
+ * Like `lockActiveCustomer`, but without a lock.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -46,7 +47,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A customer's token can't act for the merchant itself. */
+/** Rejects a customer's token, because it must not act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

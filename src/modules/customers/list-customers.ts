@@ -17,7 +17,7 @@ export const ListCustomersInput = customers.PageInput.omit({ createdFrom: true, 
 })
 
 /**
- * Returns a page of customers, with the provider's filters (ruling 128).
+ * Has the original provider's filters (ruling 128).
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -39,8 +39,8 @@ type Search = CreatedRange &
   Omit<z.output<typeof ListCustomersInput>, 'search' | 'startDate' | 'endDate'> & { readonly term: string }
 
 /**
- * Returns a page of the customers that a search term finds, at most 1,000: by their id, e-mail address, phone number
- * or the beginning of a name. The other filters apply to those.
+ * Returns a page of the customers whose id, e-mail address or phone number equals the search term, or whose name begins
+ * with it. The search finds at most 1,000 customers; the other filters apply to the customers it finds.
  */
 async function findCustomers(
   context: Context,

@@ -17,7 +17,7 @@ import { tables } from '../../database/tables.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
-/** See `insertCustomer` of `search-keys.ts`, which adds the search keys. */
+/** Called by `insertCustomer` in `search-keys.ts`, which also adds the search keys. */
 export const insertCustomerRow = insertRow('customers')
 
 export const insertSearchKey = insertRow('customerSearchKeys')
@@ -56,7 +56,7 @@ export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string 
     .limit(p.limit),
 )
 
-/** Returns what filters and orders customers in the list, in any order. */
+/** Returns the columns that filter and order the list of customers, in no particular order. */
 export const customerListingsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('customers')
     .select(['id', 'sequence', 'customerType', 'status', 'createdAt'])
@@ -112,5 +112,5 @@ export const updateComplianceDetails = statementOne((p: Params<ComplianceKey & {
     .returning('customerId'),
 )
 
-/** Looks up the id in each merchant, because operators do not know the merchant. */
+/** Looks up the id in each merchant, because operators look up a customer without knowing its merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

@@ -9,17 +9,17 @@ import {
   insertSearchKey,
 } from './repository.ts'
 
-/** A folded text by which a search finds a customer. */
+/** A normalized string that a search compares with its term. */
 export type SearchKey = Pick<RowOf<'customerSearchKeys'>, 'kind' | 'key'>
 
-/** Returns a text in the form in which search keys are stored and compared, without regard to case. */
+/** Normalizes a string for storage and comparison: Unicode NFC in lower case. */
 function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
 type CustomerTexts = Pick<Customer, 'email' | 'phone' | 'firstName' | 'lastName' | 'businessName'>
 
-/** Returns each search key of a customer once. The full name serves a prefix of the first name too. */
+/** Returns the distinct search keys of a customer. The full name also matches prefixes of the first name. */
 function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   const { email, phone, firstName, lastName, businessName } = customer
   const names = [[firstName, lastName].filter(Boolean).join(' '), lastName, businessName]
@@ -32,8 +32,8 @@ function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
 }
 
 /**
- * Returns whether the stored search keys are those of the customer. Earlier names may be folded in ASCII only, so the
- * stored keys are folded again.
+ * Returns whether the stored search keys are correct. The stored keys are normalized again, because older names may be
+ * in lower case in their ASCII letters only.
  */
 export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKey[]): boolean {
   const nameOf = ({ kind, key }: SearchKey) => `${kind} ${foldText(key)}`
@@ -42,14 +42,12 @@ export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKe
   return expected.size === actual.size && [...expected].every((key) => actual.has(key))
 }
 
-/** Inserts a customer with its search keys. */
 export async function insertCustomer(tx: Tx, customer: Customer): Promise<void> {
   await insertCustomerRow(tx, customer)
   const { merchantId, id: customerId } = customer
   for (const key of searchKeysOf(customer)) await insertSearchKey(tx, { merchantId, customerId, ...key })
 }
 
-/** Replaces the search keys that a change of the customer has changed. */
 export async function updateSearchKeys(
   tx: Tx,
   { before, after }: { before: Customer; after: Customer },
@@ -60,7 +58,7 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  // Keys from before this code folded them may be stored in the earlier form.
+  // Keys of customers from before search keys existed may be in lower case in their ASCII letters only.
   const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
   const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
   for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })
@@ -69,9 +67,9 @@ export async function updateSearchKeys(
 
 type KeySearch = { readonly merchantId: string; readonly term: string; readonly limit: number }
 
-/** Finds customers by their e-mail address or phone number; returns at most `limit` of each. */
+/** Searches by e-mail address and by phone number. Returns at most `limit` ids for each of the two. */
 export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch): Promise<readonly string[]> {
-  // People write phone numbers in groups.
+  // People write phone numbers with spaces and punctuation.
   const phone = term.replace(/[\s().-]/g, '')
   const rows = await Promise.all([
     customerIdsByKey(db, { ...params, kind: 'email', key: foldText(term) }),
@@ -80,10 +78,9 @@ export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch
   return rows.flat().map(({ id }) => id)
 }
 
-/** A customer has at most three names. */
 const maxNamesPerCustomer = 3
 
-/** Finds up to `limit` customers by the beginning of a name, in the order of the names. */
+/** Finds up to `limit` customers with a name that begins with the term, ordered by name. */
 export async function findCustomerIdsByName(
   db: Reader,
   { merchantId, term, limit }: KeySearch,
@@ -96,8 +93,9 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Returns the forms in which a name may be stored. Names of customers from before search keys existed are folded in
- * ASCII only, so a term with other letters is also tried as such names are usually written.
+ * Returns the forms in which a name may be stored. Names of customers from before search keys existed are in lower case
+ * in their ASCII letters only. So a term is also searched with its other letters as sent, capitalized and in upper
+ * case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

@@ -13,16 +13,18 @@ import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 import { updateSearchKeys } from './search-keys.ts'
 
-// An absent field keeps its value; an optional one that is null or empty is cleared.
+// An absent field keeps its value; an optional field that is null or empty is cleared.
 const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
   .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
 /**
- * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type requires.
+ * Fails with INVALID_INPUT if the change would remove a name that the customer's type requires. All other errors come
+ * first.
  *
- * @param input as for `createCustomer`; an optional field that is null or empty is cleared. With `ofType`, only a
- *   customer of that type is found. `complianceDetails` is merged with what is stored, and is no change of the customer
+ * @param input as for `createCustomer`, but an optional field that is null or empty is cleared. With `ofType`, a
+ *   customer of another type is not found. `complianceDetails` is merged with the stored details; this alone does not
+ *   change `updatedAt` and records no event
  */
 export const updateCustomer = defineOperation(
   {

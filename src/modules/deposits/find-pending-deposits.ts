@@ -2,7 +2,7 @@ import type { Context } from '../../operations/context.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 import { pendingDepositsOfWallets } from './repository.ts'
 
-/** Per wallet, because anyone can send tiny amounts to an address. */
+/** The maximum per wallet. The list is limited, because anyone can send tiny amounts to an address. */
 export const maxPendingDeposits = 20
 
 export type PendingDeposit = Pick<
@@ -10,7 +10,7 @@ export type PendingDeposit = Pick<
   'walletId' | 'network' | 'txHash' | 'logIndex' | 'amount' | 'confirmations' | 'detectedAt'
 >
 
-/** Returns the latest deposits of each wallet first. */
+/** Returns each wallet's latest deposits first. */
 export async function findPendingDeposits(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   walletIds: readonly string[],

@@ -23,7 +23,7 @@ export const ListWatchedAddressesInput = z.object({
   limit: limit(100),
 })
 
-/** `ref` identifies the address in reports, and does not disclose its owner. */
+/** `ref` identifies the address in reports without disclosing the owner. */
 type WatchedAddress = {
   readonly ref: string
   readonly network: Network
@@ -31,17 +31,17 @@ type WatchedAddress = {
   readonly asset: string
 }
 
-/** `next` is the cursor for the next request, even if there are no more addresses at present. */
+/** `next` is the cursor for the next request, even if there are no more addresses yet. */
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Of all merchants. A reader that continues from each `next` misses none.
+ * Lists the watched addresses of all merchants. A client that continues from each `next` misses no address.
  *
- * Addresses are numbered when they are listed. Otherwise concurrent transactions would commit numbers out of order, and
- * a reader would skip numbers that are not visible yet.
+ * Addresses get their numbers when they are listed, not when they are created. Otherwise concurrent transactions would
+ * commit numbers out of order, and a client would skip numbers that are not visible yet.
  *
- * @throws DomainError INVALID_INPUT, also for a number beyond the latest, because after a restore from a backup other
- *   addresses will get that number
+ * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number: after a restore from a backup,
+ *   other addresses will get these numbers
  */
 export async function listWatchedAddresses(
   service: Service,

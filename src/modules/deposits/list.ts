@@ -3,7 +3,10 @@ import { customerConditions, filterByOwner, filterByText } from '../../lists/fil
 import type { Deposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 
-/** A credited deposit, with its reversal and its transfer on a chain, if there are any. Its id is that of its ledger transfer. */
+/**
+ * A credited deposit. Its id is the id of its ledger transfer. `reversedAt` is `null` if the deposit was not reversed;
+ * `network` and `txHash` are `null` if it has no transfer on a chain.
+ */
 export type ListedDeposit = Deposit & {
   readonly id: string
   readonly reversedAt: string | null
@@ -11,7 +14,7 @@ export type ListedDeposit = Deposit & {
   readonly txHash: string | null
 }
 
-/** The credited deposits: from a chain, entered by an operator, or simulated. Operators list them. */
+/** All credited deposits: from a chain, entered by an operator, or simulated. The list is for operators. */
 export const deposits = defineList({
   name: 'deposits',
   noun: 'Deposit',

@@ -44,7 +44,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** Does not disclose the owner of the address. */
+/** The response to a report. It does not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -65,8 +65,8 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 /**
  * Credits the wallet once when the transfer has enough confirmations.
  *
- * A report that contradicts an earlier one, or a deposit that can't be credited, moves no money and goes to the
- * attention queue, so that no report is lost.
+ * If a report contradicts an earlier report, or if the deposit cannot be credited, no money moves and the deposit goes
+ * to the attention queue, so that no report is lost.
  *
  * @throws DomainError INVALID_INPUT with every invalid field
  */
@@ -109,7 +109,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** Also the reference of the deposit, so that a transfer is credited once. */
+/** The result is also the reference of the deposit, so that a transfer is credited only once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -130,7 +130,10 @@ function requireMatchingWallet(
   if (errors.length > 0) throw invalidInput(errors)
 }
 
-/** Whichever merchant has the deposit. If there is none, claims the reference for this merchant and returns `null`. */
+/**
+ * Locks the deposit, which can belong to any merchant. If the deposit does not exist, claims the reference for this
+ * merchant and returns `null`.
+ */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own
@@ -170,7 +173,7 @@ async function recordContradiction(
   context: Context,
   { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // The operator sees the first contradiction, and a decision is final.
+  // The first contradiction is kept for the operator, and a decision is final.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
   return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
@@ -192,7 +195,7 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Why the wallet can't be credited; no money has moved then. */
+/** Returns `null`, or the reason why the wallet cannot be credited; then no money has moved. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
   // A transaction that is mined again can have other log indexes, and must not be credited twice.
@@ -209,7 +212,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** Errors that leave the transaction unchanged. */
+/** Errors after which the database transaction has changed nothing and can continue. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

@@ -14,7 +14,7 @@ import { depositsInAttention, lockChainDeposit, merchantOfChainEvent, updateChai
 const ListDepositAttentionInput = z.object({ limit: limit(20) })
 
 /**
- * Of all merchants, oldest first.
+ * Lists the deposits of all merchants that need attention, oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -28,10 +28,11 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * The operator's reason is appended to its cause.
+ * Credits or dismisses a deposit that needs attention. The operator's reason is appended to the cause.
  *
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (not in attention, a
- *   dismissal of a credited deposit, or a credit of a reversed one), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
+ *   need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
+ *   BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,

@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/query.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** A `fault` loses data or stops payouts now, a `warning` may do so later. */
+/** A `fault` loses data or stops payouts now. A `warning` may become a fault. */
 export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'
@@ -17,7 +17,6 @@ export type DiagnosisContext = {
   readonly rails: readonly string[]
 }
 
-/** Only reads. */
 export type DiagnosisCheck = (context: DiagnosisContext) => Promise<Diagnosis>
 
 export function reportOk(check: string, message: string): Diagnosis {
@@ -32,7 +31,6 @@ export function reportFault(check: string, message: string, advice: string): Dia
   return { check, state: 'fault', message, advice }
 }
 
-/** The first five, and the number of the others. */
 export function formatNames(names: readonly string[]): string {
   const listed = names.slice(0, 5).join(', ')
   return names.length > 5 ? `${listed} and ${names.length - 5} more` : listed

@@ -65,7 +65,10 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
   return `${assetCode} ${recipientCurrency}`
 }
 
-/** Such as `USDC/NGN`: a payout used it, a merchant has a wallet and a bank account for it, or a fee is in force. */
+/**
+ * Returns corridors such as `USDC/NGN` that are in use: a payout used the corridor, a merchant has a wallet and a bank
+ * account for it, or it has a current fee.
+ */
 export async function findUsedCorridors(
   { db, wallClock }: Service,
   isIncluded: (pair: string) => boolean,

@@ -8,7 +8,10 @@ import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 
 const clockToleranceMs = 5_000
 
-/** Record times never go back, so a row from the future shifts the record times and due times of all later rows. */
+/**
+ * Finds rows with a time in the future. Times of rows never decrease, so such a row shifts the times and due times of
+ * all later rows.
+ */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null
   if (latest === null || Number(latest) <= now + clockToleranceMs) {

@@ -32,7 +32,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
             selectFrom('payouts')
               .select('payouts.id')
               .whereRef('payouts.merchantId', '=', 'merchants.id')
-              // Lets the query use an index on (merchant, status, asset, currency).
+              // Lists all statuses, so that the query can use an index on (merchant, status, asset, currency).
               .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
               .where('payouts.assetCode', '=', p.assetCode)
               .where('payouts.recipientCurrency', '=', p.recipientCurrency),
@@ -57,7 +57,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** Subtracts the offsets of merchant clocks. */
+/** Returns the latest time of all rows, without the offsets of merchant clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

@@ -29,7 +29,7 @@ export type DepositPayload = {
 
 export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
-/** As it was at the time of the event. */
+/** The object as it was at the time of the event. */
 type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: DepositPayload }
@@ -43,7 +43,7 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  /** If so, the event has the object's original time. */
+  /** Whether the object was imported. If so, the event has the object's original creation time. */
   readonly isImported: boolean
   readonly object: EventObject
 }
@@ -96,10 +96,13 @@ const statusByEventType = {
   'payout.returned': 'RETURNED',
 } as const
 
-/** Reconstructs payouts as they were at each event. Only the status and its time change, and events have both. */
+/**
+ * Reconstructs payouts as they were at each event. This is possible, because only the status of a payout and its time
+ * change, and events have both.
+ */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only returned payouts had another settled status before.
+  // Only returned payouts had an earlier settled status.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
@@ -138,19 +141,18 @@ async function loadDeposits(
         balanceAfter: balanceAfter as Amount,
         reference: reference as string,
         createdAt,
-        // A deposit has no reason, and its shape omits it.
+        // A deposit has no reason, and its shape omits the field.
         reason: reason ?? '',
       },
     ]),
   )
 }
 
-/** `null` for events of objects that were not imported. */
 function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }
 
-/** Only the balance of a wallet has changed since it was created. */
+/** Loads wallets as they were created: with balance 0, because only the balance of a wallet changes. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

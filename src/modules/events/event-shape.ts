@@ -11,7 +11,7 @@ import { webhookEndpointResource } from '../webhooks/endpoints/webhook-endpoint-
 import type { EventMessage } from '../webhooks/transport/build-request.ts'
 import type { DepositPayload, DepositReversalPayload, HydratedEvent } from './event-payload.ts'
 
-/** REST and GraphQL share them. */
+/** Descriptions that REST and GraphQL share. */
 export const eventDescriptions = {
   event: 'A change of one of the merchant’s objects.',
   id: 'The id of the event.',

@@ -21,7 +21,10 @@ import type { HydratedEvent } from './event-payload.ts'
 import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
-/** Lower than in REST, because a document can have many pages; their cost (`cost.ts`) accounts for this. */
+/**
+ * Lower than in REST, because a GraphQL document can request many pages. The cost of a page (`cost.ts`) includes the
+ * scan.
+ */
 const maxScanned = 1_000
 
 type EventRow = HydratedEvent & {

@@ -14,7 +14,6 @@ const defaultOptions = { maxScanned: 10_000 }
 
 export const maxWaitSeconds = 30
 
-/** Accepts a number, or decimal digits. */
 const sequenceInput = () =>
   z
     .unknown()
@@ -44,11 +43,12 @@ export const ListEventsInput = z.object({
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Oldest first. A client that stores the last `after` misses no event.
+ * Events are oldest first. A client that continues from the last `after` misses no event.
  *
  * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
- * @param options `maxScanned` limits the events that a request of one customer scans
- * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore from an older backup
+ * @param options `maxScanned` limits the number of events that a request with customer scope scans
+ * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence, for example after a restore from an
+ *   older backup
  */
 export async function listEvents(
   context: Context,
@@ -76,7 +76,6 @@ async function hydratePage(context: Context, { events, after, hasMore }: EventPa
   return { items: await hydrateEvents(context, events), after, hasMore }
 }
 
-/** Reads at most `maxScanned` events. */
 async function readPage(context: Context, request: EventPageRequest): Promise<EventPageRows> {
   const { after, types, limit, maxScanned } = request
   if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, request)
@@ -100,7 +99,7 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** One more event than requested shows whether more follow. */
+/** Reads one more event than requested, to find out whether more events follow. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -140,10 +139,10 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * In order, as they happen. With `after`, begins with the events after that sequence.
+ * Streams events in order when they happen. With `after`, begins with the existing events after this sequence.
  *
  * @param signal ends the stream
- * @throws DomainError INVALID_INPUT, also for a sequence above the latest
+ * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence
  */
 export async function watchEvents(
   context: Context,
@@ -163,7 +162,7 @@ export async function watchEvents(
   })()
 }
 
-/** In any order. The whole id must match. */
+/** Returns the events in no particular order. The whole id must match, not only the sequence in it. */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

@@ -1,7 +1,6 @@
 import type { Params } from '../../database/query.ts'
 import { listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Returns rows in any order. */
 export const depositsByTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('deposits')
     .leftJoin('chainDeposits', (join) =>
@@ -22,7 +21,6 @@ export const depositsByTransfers = query((p: Params<{ merchantId: string; ids: r
     .where('deposits.transferId', 'in', listParam(p.ids)),
 )
 
-/** In any order, with the reasons of reversals. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('transfers')
     .leftJoin('depositReversals', (join) =>

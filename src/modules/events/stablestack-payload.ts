@@ -17,7 +17,7 @@ import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
 
-/** A side of a transaction: the merchant, a customer, or a stranger, of whom everything is null. */
+/** A party of a transaction: the merchant, a customer, or an unknown party, whose fields are all `null`. */
 type Party = {
   readonly firstName: string | null
   readonly lastName: string | null
@@ -36,7 +36,10 @@ type PartyAccount = {
   readonly accountNumber: string | null
 }
 
-/** The `data` of a webhook in the original provider's format, at the time of the event (ruling 138). */
+/**
+ * The `data` of a webhook in the original provider's format: the transaction as it was at the time of the event (ruling
+ * 138).
+ */
 export type StablestackTransaction = {
   readonly id: string
   readonly merchantId: string
@@ -69,7 +72,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** By the sequence of the event, with one query per kind of row. */
+/** Returns the transactions by the sequence of their event. Uses one query per kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -89,7 +92,7 @@ export async function loadStablestackTransactions(
   const transactions = events.flatMap(({ sequence, object }): [number, StablestackTransaction][] => {
     if (object.type === 'payout') {
       const { status, referenceId } = object.row
-      // An earlier event of the payout is from before the cancellation.
+      // Earlier events of the payout are from before the cancellation.
       const isCancelled = status === 'FAILED' && cancelledIds.has(referenceId)
       return [[sequence, payoutTransaction(object.row, isCancelled, parties)]]
     }
@@ -200,7 +203,7 @@ type DepositDetails = {
   readonly address: string | null
 }
 
-/** A deposit that no node reported is at the first address of its wallet, if it has one. */
+/** If no node reported the deposit, its address is the wallet's first address, if the wallet has one. */
 function depositTransaction(
   deposit: DepositPayload,
   { merchantId, details, parties }: { merchantId: string; details: DepositDetails; parties: Parties },

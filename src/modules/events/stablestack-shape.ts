@@ -34,8 +34,8 @@ const country: ShapeMembers<PartyAccount> = {
 }
 
 /**
- * The members of the original provider, in its order up to the account number of the receiver, where its documents
- * break off. Those that follow are this service's choice (ruling 138).
+ * The original provider's members in its order, up to the account number of the receiver, where its documentation ends.
+ * The later members are the choice of this service (ruling 138).
  */
 export const stablestackTransaction = resource<StablestackTransaction>(
   'StablestackTransaction',

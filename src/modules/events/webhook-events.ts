@@ -11,13 +11,16 @@ import { stablestackTransaction } from './stablestack-shape.ts'
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** For the formats `standard` and `thin`; `thin` has no `data`. */
+  /** The body in the formats `standard` and `thin`; `thin` omits `data`. */
   readonly envelope: JsonSchema
-  /** By the format's own types; empty if it does not have this type. */
+  /**
+   * The bodies in the format `stablestack`, by the type that the format uses. Empty if the format does not have the
+   * event type.
+   */
   readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
 
-/** `version`, and the members with a fixed value. */
+/** The `version` of each event, and the members that have a fixed value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {
@@ -38,7 +41,7 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
-/** By type of the format; a cancelled payout has a type of its own. */
+/** The status for each type that the format uses. A cancelled payout has a separate type. */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
   'payout.completed': { 'payout.completed': 'COMPLETED' },
@@ -88,7 +91,7 @@ function dataSchema(type: EventType): JsonSchema {
   const { schema } = objectShapes[objectTypeOf(type)]
   const { fixed } = eventExamples[type]
   if (fixed === undefined) return schema
-  // A schema with fixed values differs from the one with this title.
+  // The title is omitted, because a schema with fixed values differs from the schema with this title.
   const { title: _, ...own } = schema
   return withProperties(
     own,

@@ -10,7 +10,6 @@ import type { StablestackTransaction } from './stablestack-payload.ts'
 import { loadStablestackTransactions } from './stablestack-payload.ts'
 import { stablestackTransaction } from './stablestack-shape.ts'
 
-/** In the format of an endpoint, in order. */
 export async function loadMessages(
   context: Context,
   events: readonly Event[],
@@ -32,7 +31,7 @@ const messageLoaders: Record<WebhookFormat, MessageLoader> = {
   },
 }
 
-/** A test event is about the endpoint, and has its REST shape in every format. */
+/** A test event has no transaction: its object is the endpoint, which has its REST shape in every format. */
 function toStablestackMessage(event: HydratedEvent, transaction: StablestackTransaction | undefined): EventMessage {
   const message = toEventMessage(event)
   if (transaction === undefined) return message

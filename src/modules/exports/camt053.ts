@@ -7,10 +7,11 @@ import type { Export, ExportBalance, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
 /**
- * `camt.053.001.08` of ISO 20022.
+ * Writes `camt.053.001.08` (ISO 20022).
  *
- * ISO 4217 has no codes for stablecoins, so their amounts have `XXX` (no currency), and the account type contains the
- * asset code. A transaction has the fiat amount of its payout and the id of the rail order, for reconciliation.
+ * ISO 4217 has no codes for stablecoins. So their amounts have the currency `XXX` (no currency), and the account type
+ * contains the asset code. For reconciliation, a transaction has the fiat amount of its payout and the id of the rail
+ * order.
  *
  * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */
@@ -18,7 +19,7 @@ export async function* writeCamt053(exports: AsyncIterable<Export>): AsyncGenera
   for await (const exported of exports) {
     yield statementHeader(exported)
     for await (const lines of verifyLines(exported)) yield lines.map(entryElement).join('')
-    // The closing tags come last, after verification: a document without them is incomplete.
+    // The closing tags are written only after the verification, so a document that fails it is incomplete.
     yield '</Stmt></BkToCstmrStmt></Document>\n'
   }
 }
@@ -139,7 +140,7 @@ function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** The format allows only 34 or 35 characters. */
+/** Removes the hyphens, because the format allows only 34 or 35 characters. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }

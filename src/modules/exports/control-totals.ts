@@ -4,7 +4,7 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** Sums whole units and the remainder of one asset separately. */
+/** Sums of one asset, with separate sums of whole units and of remainders. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -13,14 +13,14 @@ type SumRow = {
   readonly fineCount: number | bigint
 }
 
-/** `totals` are keyed by asset code. */
+/** `totals` has the sum for each asset code. */
 export type ControlTotals = {
   readonly count: number
   readonly totals: ReadonlyMap<string, Amount>
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** In batches. Numbered rows never change, so the batches need no common snapshot. */
+/** The batches need no common snapshot, because numbered rows never change. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

@@ -22,7 +22,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 }
 
 /**
- * Page by page as the consumer reads.
+ * Writes page by page while the caller reads.
  *
  * @throws Error before the end if the lines of an export do not match its balances
  */
@@ -62,7 +62,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Absent columns are omitted; values are those of REST. */
+/** Omits absent columns. Values have the same format as in REST. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
@@ -85,8 +85,8 @@ const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * RFC 4180. An apostrophe makes spreadsheets show a formula as text. To restore the value, remove one apostrophe if the
- * rest matches `formulaPattern`. Amounts and numbers need no escape.
+ * Formats a cell of CSV (RFC 4180). An apostrophe makes spreadsheets show a formula as text. To restore the value,
+ * remove one apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -100,7 +100,7 @@ export function csvLine(cells: readonly ExportCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** The file is written as `chunks` is read. `type` is its media type. */
+/** The file is written while the caller reads `chunks`. `type` is the media type. */
 export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }

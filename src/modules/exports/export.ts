@@ -10,10 +10,12 @@ export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** In a wallet's statement, `sequence` is that of the last entry that the balance includes, or 0. */
+/**
+ * `sequence` is set only in a wallet's statement. It is the sequence of the last entry that the balance includes, or 0.
+ */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** The balance after the change, according to the ledger, is null if unknown. */
+/** `balanceAfter` is the balance after the change according to the ledger; it is `null` if unknown. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -22,8 +24,8 @@ export type ExportLine = {
 }
 
 /**
- * Of one merchant in a period. The balances come from the ledger's transfers instead of the lines, so that they verify
- * each other.
+ * An export for one merchant and a period. The balances come from the ledger's transfers instead of the lines, so that
+ * balances and lines verify each other.
  */
 export type Export = {
   readonly kind: ExportKind
@@ -34,7 +36,7 @@ export type Export = {
   readonly closing: readonly ExportBalance[]
   /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Some formats cannot express them. */
+  /** Whether an amount has more than five decimal places, which some formats cannot express. */
   readonly hasMoreThanFiveDecimals: boolean
   /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
@@ -48,10 +50,10 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Finally verifies that the number of lines is the ledger's, and that the lines lead exactly from the opening to the
- * closing balances.
+ * Yields the lines with their balances. At the end, verifies that the ledger has the same number of lines, and that the
+ * lines lead exactly from the opening balances to the closing balances.
  *
- * @throws Error if the export does not add up; the writer must then not write its end marker
+ * @throws Error if the verification fails; then the writer must not write the end marker
  */
 export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
   const balances = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))

@@ -65,7 +65,7 @@ const statementLines = {
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` if the request has no end, so that pages share the cursors of one list. */
+  /** `null` if the request has no `to`, so that the cursors of a page are valid for the next page. */
   readonly to: string | null
   /** Both ends are exclusive. */
   readonly span: SequenceSpan

@@ -11,13 +11,13 @@ import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 /**
- * In order of creation and in their current state.
+ * Payouts are in order of creation and have their current status.
  *
- * The balance of an asset is the sum of all debits by payouts since the beginning, including fees. Credits for failed
- * and returned payouts are not subtracted, because they are not payouts.
+ * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. Credits for
+ * failed and returned payouts are not subtracted, because credits are not payouts.
  *
- * @param input without `from`, the period begins with the first payout; without `to`, it ends now; a date means its
- *   start in UTC
+ * @param input Without `from`, the period begins with the first payout. Without `to`, it ends now. A date means the
+ *   start of the day in UTC
  * @throws DomainError INVALID_INPUT
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {

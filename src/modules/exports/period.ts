@@ -10,12 +10,15 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 export const PeriodInput = z.object(periodFields)
 
 /**
- * `from` is `null` for the beginning. If `isFinal`, no row can be added to the period, so repeated exports are
- * identical.
+ * `from` is `null` if the period has no start. If `isFinal` is true, no more rows can be added to the period, so
+ * repeated exports are identical.
  */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
-/** After a period's end rows can still be added to it: a row has the time at which its transaction began. */
+/**
+ * How long after its end a period becomes final. Rows can be added until then, because a row has the time at which its
+ * transaction began.
+ */
 const finalityDelayMs = 60_000
 
 /** @throws DomainError INVALID_INPUT if the period ends before it begins */
@@ -33,9 +36,9 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * By binary search. Times never decrease along a sequence, so rows that are added later do not change the result.
+ * A binary search. Times never decrease along a sequence, so rows that are added later do not change the result.
  *
- * @param rowAtOrBefore returns the last row whose number is at most `sequence`
+ * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */
 export async function findLastBefore<Row extends SequencedRow>(
   moment: string,

@@ -2,7 +2,9 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** `columns` are in order. The others are names of columns that every kind has. */
+/**
+ * `columns` has the names of all columns in order. The other fields are the names of the columns that every kind has.
+ */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string
@@ -13,7 +15,7 @@ export type RecordLayout = {
 
 const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
-/** With the names of the REST API. */
+/** The columns have the names of the REST API. */
 export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
@@ -51,9 +53,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * The opening balances, the lines, and, after verification, the closing balances of each. The last record is `END` with
- * the number of lines, or `END_NOT_FINAL` if rows can be added to a period later. A file without this record is
- * incomplete.
+ * Yields for each export the opening balances, the lines, and, after the verification, the closing balances. The last
+ * record is `END` with the number of lines, or `END_NOT_FINAL` if rows can still be added to a period. A file without
+ * this record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

@@ -96,7 +96,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Reversals are subtracted. */
+/** Sums deposits, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -110,7 +110,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Charged fees, and those that failed or returned payouts refunded. */
+/** Returns charged fees, and fees that failed or returned payouts refunded. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -119,7 +119,7 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Refunded fees are subtracted. */
+/** Sums charged fees, less refunded fees. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -131,7 +131,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // COALESCE is not leakproof in PostgreSQL, and prevents index use under row-level security.
+        // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,
@@ -159,7 +159,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Separate sums of whole units and remainders do not overflow 64 bits. */
+/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

@@ -16,7 +16,7 @@ import { entriesBetween, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** Entries after `opening.sequence`, up to and including `closing.sequence`. */
+/** The statement has the entries after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
@@ -26,10 +26,11 @@ export type WalletStatement = {
 }
 
 /**
- * Times never decrease along a wallet's entries, so the closing balance of a period is the opening balance of the next.
+ * Finds the range of a wallet's entries in a period. Times never decrease along the entries, so the closing balance of
+ * a period is the opening balance of the next one.
  *
- * @param input without `from`, the period begins with the first entry; without `to`, it ends now; a date means its
- *   start in UTC
+ * @param input Without `from`, the period begins with the first entry. Without `to`, it ends now. A date means the
+ *   start of the day in UTC
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for a malformed id
  */
 export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<WalletStatement> {

@@ -4,8 +4,8 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a row differs from the sealed row. After a `missing` row, later rows may have moved up; after an `inserted` one,
- * down. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
+ * How a row differs from the sealed row. Later rows may have moved up after a `missing` row, and down after an
+ * `inserted` row. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
@@ -29,11 +29,10 @@ type SealComparison = {
   readonly rows: readonly (HistoryRow | null)[]
   /** The prints of the next seal. Rows that moved up may match them. */
   readonly printsAfter: string
-  /** The stored rows after the covered ones. Rows that moved down are among them. */
+  /** The stored rows after the rows that the seal covers. They include rows that moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Compares rows in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
   const stored = hashRows([...rows, ...rowsAfter]).prints
@@ -82,7 +81,7 @@ function findLaterPrint(
   return null
 }
 
-/** Such as `merchant 0198…, event 17: transfers 0198… changed`. */
+/** Returns for example `merchant 0198…, event 17: transfers 0198… changed`. */
 export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`

@@ -16,13 +16,13 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Reads the events after `after`, up to and including `through`. One statement reads one snapshot, and every join uses
- * a full key. The opening transfer of an imported wallet has the id of the wallet.
+ * Reads the events after `after`, up to and including `through`, with their related rows. A single statement reads one
+ * snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of the wallet.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
 
-/** Also with the payout that an event settled. */
+/** Reads the same as `selectHistory`, and the payout that an event settled. */
 export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
     selectRelatedRows(p, columns)
@@ -39,7 +39,7 @@ export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow & SettledPayoutColumns>(),
   )
 
-/** `null` for events that settled no payout. */
+/** The columns are `null` for events that settled no payout. */
 export type SettledPayoutColumns = {
   readonly settledAssetCode: string | null
   readonly settledRecipientCurrency: string | null
@@ -78,7 +78,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // Instead of COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
+          // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
           when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
           when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
@@ -111,7 +111,7 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Includes the latest seals, if any. */
+/** Selects the sequences of merchants with unsealed events, joined with the latest seal, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -178,7 +178,7 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** `null` if the merchant already has a seal with that number. */
+/** Returns `null` if the merchant already has a seal with this number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

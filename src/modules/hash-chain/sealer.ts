@@ -22,8 +22,8 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * A small seal costs as much as a full one, so the pause before the next poll is this many times as long as small seals
- * took.
+ * The pause before the next poll, as a multiple of the time that small seals took, because a small seal costs as much
+ * as a full one.
  */
 const pauseToPollRatio = 20
 
@@ -31,8 +31,8 @@ const pauseToPollRatio = 20
 const restToSealRatio = 4
 
 /**
- * How long a process leaves sealing to another: a random time of one to two times this, so that two processes do not
- * both stand by.
+ * The minimum time that a process leaves sealing to another process. The actual time is random, from one to two times
+ * this, so that two processes do not stand by for each other.
  */
 const standbyMs = 10_000
 
@@ -49,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** A seal adds its events to the payout statistics. */
+/** Includes payouts, because storing a seal also adds its events to the payout statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -57,15 +57,15 @@ type CountedSeal = Seal & CountedEvents
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Within about a second, or ten if many merchants are active. Payouts never wait for seals.
+ * Seals new events within about a second, or ten seconds if many merchants are active. Payouts never wait for seals.
  *
- * Any number of processes can run a sealer without leader election: seals are numbered, so the second insert of a seal
- * stores nothing. A process that finds the seals of another process stands by. Does not depend on the clocks of other
- * processes.
+ * Any number of processes can run a sealer without leader election: seals are numbered, so only the first insert of a
+ * seal has an effect. A process that finds seals of another process stands by. Sealing does not depend on the clocks of
+ * other processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
-  /** That this process has read or created. */
+  /** The latest seal of each merchant that this process has read or created. */
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
   let isDue = true
@@ -133,7 +133,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     }
   }
 
-  /** @returns whether the merchant has no further full seal */
+  /** @returns whether the merchant had too few unsealed events for a full seal */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -158,7 +158,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** `null` if an event is missing. */
+  /** Returns `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -176,7 +176,10 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return { ...seal, after, changes: summarizeStatusChanges(statusChangesIn(rows)) }
   }
 
-  /** `audit --chain` always finds the difference, so later events are sealed anyway. */
+  /**
+   * Reports a seal that was altered. Later events are sealed anyway, because `audit --chain` always finds the
+   * difference.
+   */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -197,9 +200,9 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * If the payout statistics do not include all earlier events yet, they leave the new ones to the catch-up too.
+ * If the payout statistics do not include all earlier events yet, the catch-up adds the events of the seal later.
  *
- * @returns whether it was stored; false if another process stored one with that number first
+ * @returns whether the seal was stored; false if another process stored a seal with the same number first
  */
 export const storeSeal = defineInternalOperation(
   'storeSeal',

@@ -30,12 +30,15 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Each must still be a seal of its merchant. */
+  /** Chain heads that were saved elsewhere. Each must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Also verifies the seals against each other. Sealed rows are immutable, so the verification needs no snapshot. */
+/**
+ * Compares all sealed rows with their seals, and each seal with its predecessor. Sealed rows are immutable, so the
+ * verification needs no snapshot.
+ */
 export async function verifyChain(
   db: Reader,
   { savedHeads = [], onProgress = () => {} }: VerifyChainOptions = {},
@@ -65,14 +68,14 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** `head` is always the latest seal. */
+/** The returned `head` is the latest seal, even if there is a difference. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // Read one more seal, because rows that moved up after a removal were sealed there.
+    // Reads one more seal than it compares, because rows that moved up after a removal were sealed there.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -90,7 +93,6 @@ async function verifyMerchant(
   return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** Returns events by number. */
 async function readHistory(
   db: Reader,
   { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },
@@ -132,7 +134,7 @@ function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Pro
   return Promise.resolve(next).then((rowsAfter) => findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
-/** For a missing seal, the arguments are those of its predecessor. */
+/** For a missing seal, the caller passes the number and the last event of the seal before it. */
 function createSealDifference(
   merchantId: string,
   { number, through }: ChainHead,
@@ -143,7 +145,7 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/** A copy kept elsewhere reveals whether the history that it covers was changed. */
+/** A copy of a chain head that is kept elsewhere reveals any change of the history that the head covers. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
 /** `heads` must have the heads of all merchants, sorted by merchant id. */
@@ -168,7 +170,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Sorted by merchant id. */
+/** Returns the chain heads of all merchants, sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

@@ -6,8 +6,8 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * The copy that keeps services off a database. `isOver` is true once the database has moved for good, and `isTarget` if
- * rows, indexes and foreign keys may still be missing.
+ * A database copy that prevents services from using the database. `isOver` is true if the database has been moved
+ * permanently, and `isTarget` if rows, indexes and foreign keys may still be missing.
  */
 export type BlockingCopy = {
   readonly message: string
@@ -16,7 +16,6 @@ export type BlockingCopy = {
   readonly isTarget: boolean
 }
 
-/** Returns the copy that keeps services off this database, or `null`. */
 export async function findBlockingCopy(db: Reader): Promise<BlockingCopy | null> {
   const copy = await databaseCopyRow(db, {})
   if (copy === null || (copy.role === 'target' && copy.completedAt !== null)) return null

@@ -4,12 +4,13 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Permanently: the first process decides; later ones must agree.
+ * Binds the database to a mode permanently: the first process sets the mode, and all later processes must have the same
+ * mode.
  *
- * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, even if an
- * operator forgets to set `MODE` for one command.
+ * This keeps demo rates, seeded balances and addresses with public private keys from live merchants, even if an
+ * operator forgets to set `MODE` for a command.
  *
- * @throws Error with the mode of the database
+ * @throws Error if the database has another mode
  */
 export async function claimMode(service: Service): Promise<void> {
   const { db, mode } = service
@@ -29,7 +30,7 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** `null` before the first start. */
+/** Returns `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

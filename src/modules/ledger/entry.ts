@@ -20,8 +20,8 @@ export const entryDirections = defineEnum({
 export type EntryDirection = (typeof entryDirections)[number]
 
 /**
- * A line of a wallet's statement. `amount` includes the fee, `sequence` is the position in the statement. `payoutId` or
- * `reference` is the cause: a payout, a deposit or its reversal, or the import of the wallet.
+ * A line of a wallet's statement. `amount` includes the fee. `sequence` is the position in the statement. The cause is
+ * a payout (`payoutId`), or a deposit, its reversal or the import of the wallet (`reference`).
  */
 export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'balanceAfter'> & {
   readonly transferId: string
@@ -67,8 +67,8 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 }
 
 /**
- * Debits come first, and a returned fee adds a second debit. The position is part of entry ids, so it must never
- * change.
+ * Returns the position of the wallet's entry among the transfer's entries: debits come first, and a returned fee adds a
+ * second debit. The position is part of entry ids, so it must never change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

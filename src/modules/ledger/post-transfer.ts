@@ -17,8 +17,8 @@ import {
 type TransferCause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
- * Moves `amount` between the wallet and the clearing account of the kind, and `fee` between the wallet and the fee
- * account. Debits equal credits by construction.
+ * Moves `amount` between the wallet and the kind's clearing account, and `fee` between the wallet and the fee account.
+ * Debits equal credits by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -26,11 +26,14 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly amount: Amount
   readonly fee: Amount
   readonly cause: TransferCause
-  /** A new id by default. An opening has the id of its wallet, so that its wallet's event leads to it. */
+  /**
+   * Defaults to a new id. An opening has the id of its wallet, so that the opening can be found from the wallet's
+   * event.
+   */
   readonly id?: string
 }
 
-/** Changes no wallet. */
+/** A kind that changes no wallet's balance. */
 type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
@@ -45,10 +48,11 @@ export type WalletEntry = {
 type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
- * The balance changes first, by a conditional update, so an error leaves nothing behind.
+ * A conditional update changes the balance first, so nothing has been written if it fails.
  *
- * Only deposits and openings have a limit: their sum in a wallet is at most `maxAmount`. Outgoing money counts too,
- * because it may be returned at any time. So a return is never rejected, and no balance overflows 64 bits (ruling 53).
+ * Only deposits and openings have a limit: the sum of all deposits and openings of a wallet is at most `maxAmount`.
+ * Money that was paid out stays part of the sum, because it may be returned at any time. So a return is never rejected,
+ * and no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
@@ -62,7 +66,7 @@ export async function postTransfer(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/** @returns `null` if the balance does not cover it; then nothing has changed */
+/** @returns `null`, without any change, if the wallet's balance is less than the amount */
 export async function postDepositReversal(
   tx: Tx,
   context: Context,
@@ -79,14 +83,17 @@ export async function postDepositReversal(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/** The owner's wallet `walletId`, or else the owner's oldest active wallet that covers the amount (ruling 38). */
+/**
+ * Identifies the owner's wallet `walletId`. If `walletId` is `null`, the owner's oldest active wallet with sufficient
+ * funds pays (ruling 38).
+ */
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
  * A conditional update prevents two debits from spending the same money.
  *
- * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
- *   changed
+ * @returns the wallet's entry, to pass to `recordTransfer`; `null`, without any change, if no wallet has sufficient
+ *   funds
  */
 export async function debitPayer(
   tx: Tx,
@@ -102,7 +109,7 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
-/** Returned money had left the wallet before. */
+/** Returned money is not new, because it had left the wallet before. */
 const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
   opening: true,
   deposit: true,
@@ -142,8 +149,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Changes no balance. For callers that change the balance themselves, by `debitPayer` or in bulk imports. Others use
- * `postTransfer`.
+ * Records a transfer without changing a balance. Only for callers that have changed the balance with `debitPayer` or in
+ * a bulk import. Other callers use `postTransfer`.
  *
  * @returns the transfer's id
  */

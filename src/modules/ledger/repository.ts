@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** The times of a statement do not decrease if the clock goes back. */
+/** The times in a statement never decrease, even if the clock goes back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -29,7 +29,7 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/** Debits only `walletId` if given. */
+/** With `walletId`, only this wallet can be debited. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
@@ -65,7 +65,10 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
     .returning(updatedColumns),
 )
 
-/** `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds `maxReachableBefore`. */
+/**
+ * Returns `null` if the reachable balance exceeds `maxReachableBefore`. The reachable balance is the sum of all
+ * deposits that were not reversed.
+ */
 export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
   updateTable('accounts')
     .set({
@@ -80,8 +83,9 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * `null` if the balance does not cover it. Also lowers the reachable balance (see `depositToWalletAccount`), except in
- * rows where migration 0023 set it to the maximum because the true sum is unknown.
+ * Returns `null` if the balance is less than the amount. Also lowers the reachable balance (see
+ * `depositToWalletAccount`), except in rows where migration 0023 set the reachable balance to the maximum because the
+ * true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')

@@ -7,19 +7,18 @@ import type { Mode } from '../../operations/context.ts'
 /** Secret scanners recognize leaked keys by this prefix. */
 export const apiKeyPrefix = 'pgw'
 
-/** `id` finds the row; `secret` is compared with the stored hash. */
+/** `id` identifies the row; the hash of `secret` is compared with the stored hash. */
 export type ApiKey = { readonly mode: Mode; readonly id: string; readonly secret: string }
 
 export function newApiKey(mode: Mode): ApiKey {
   return { mode, id: randomBytes(8).toString('hex'), secret: randomBytes(24).toString('hex') }
 }
 
-/** Returns `prefix_mode_id_secret_checksum`. */
 export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** `null` for a wrong format or checksum, which saves a database lookup. */
+/** Returns `null` for a wrong format or checksum, so that such a key needs no database lookup. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -44,8 +43,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * An IPv4 address also matches as an IPv4-mapped IPv6 address, because a dual-stack socket reports that. The networks
- * were validated when they were stored.
+ * An IPv4 address and its IPv4-mapped IPv6 address are equivalent, because a dual-stack socket reports the mapped
+ * address. The networks were validated when they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// Compared with unknown keys, so that the response takes as long as for a known key.
+// Used for unknown keys, so that rejecting them takes as long as rejecting a known key with a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,20 +24,20 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** In CIDR notation; `null` for any network, and for tokens. */
+  /** The networks that may use the key, in CIDR notation; `null` if every network may, and for tokens. */
   readonly networks: readonly string[] | null
 }
 
 /** Wall times in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
-/** Of the process that signed a token. */
+/** Tolerated clock difference of the process that signed a token. */
 const clockToleranceMs = 60_000
 
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Synchronous if it is cached and nothing has changed.
+ * Returns synchronously if the credential is cached and neither a key nor a sandbox clock has changed since.
  *
  * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
  * the same error (ruling 4).
@@ -118,7 +118,8 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token from the future was issued by a clock that was ahead, and would outlive its limit.
+  // A token with a future issue time comes from a clock that was ahead. Such a token is not valid yet, because
+  // otherwise it could be used for longer than the maximum lifetime.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -133,7 +134,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Unless a use within one minute of `usedAt` is recorded. */
+/** Records the use, unless the recorded use is within one minute of `usedAt`. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -148,13 +149,15 @@ type KeyCache = {
   /** By the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential itself, which saves hashing it. Cleared every second. Leaks no timing, because V8 seeds its
-   * string hashes per process.
+   * By the credential itself, which saves hashing it. Cleared after one second. Lookups leak no timing, because V8
+   * seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
-/** `null` if the engine has no table versions, because another process may have revoked a key. */
+/**
+ * Returns `null` if the engine has no table versions: then the cache could miss that another process has revoked a key.
+ */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
@@ -172,7 +175,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** Used for the lookups of rejected callers. */
+/** The id of the latest valid key, which is looked up when an unknown credential is rejected. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -180,10 +183,10 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A use in the future was recorded by a clock that was ahead, and does not prevent an update.
+  // A recorded use in the future comes from a clock that was ahead, so it does not prevent an update.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // Not awaited: a request must not fail or wait if the use can't be stored.
+  // Not awaited: a request must neither wait for this write nor fail with it.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 

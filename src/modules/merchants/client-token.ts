@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** A JWT (RFC 7519) whose `kid` is the id of the API key. */
+/** Returns a JWT (RFC 7519) whose `kid` is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -38,12 +38,12 @@ export function signClientToken(
     .sign(signingSecret(secrets, key))
 }
 
-/** API keys contain no dots. */
+/** Tokens contain dots, API keys do not. */
 export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** The id is unverified; `null` if there is none. */
+/** Returns the id of the API key without verifying the signature; `null` if the token has no valid key id. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -53,7 +53,7 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Verifying a signature costs more than the rest of a small request. */
+/** Caches verified tokens, because verifying a signature takes longer than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
@@ -82,8 +82,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Decoders also accept padding, other alphabets and stray trailing bits. Header and payload are signed as encoded text,
- * so they need no check.
+ * Base64 decoders also accept padding, other alphabets and nonzero trailing bits, so several encodings would have the
+ * same signature. Header and payload need no such check, because the signature covers their encoded form.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -99,8 +99,8 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * From the stored hash of the API key, so that tokens need no table and end with the key; and from SECRETS_KEY, if set,
- * so that the key's holder can't forge tokens.
+ * Derives the secret from the stored hash of the API key, so that tokens need no table and become invalid with the key.
+ * SECRETS_KEY, if set, is the salt, so that a holder of the API key cannot forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

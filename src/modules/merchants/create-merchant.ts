@@ -11,7 +11,7 @@ import { insertMerchant } from './repository.ts'
 export const CreateMerchantInput = z.object({ name: text() })
 
 /**
- * The first API key is returned only here.
+ * The returned API key is not shown again.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** Two, so that keys can be rotated. */
+/** A rotation needs two keys, an old one and a new one. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -21,7 +21,7 @@ const maxNetworks = 50
 
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
-/** Unrestricted by default. */
+/** Without these fields, the key is unrestricted. */
 export const CreateKeyInput = z.object({
   scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * The key is returned only here.
+ * The returned key is not shown again.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Keeps the latest key without scopes, so that callers can migrate, and revokes older ones.
+ * Keeps the latest existing key without scopes, so that clients can switch to the new key, and revokes older ones.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -79,11 +79,7 @@ export async function rotateKey(
   })
 }
 
-/**
- * Takes effect immediately.
- *
- * @throws DomainError RESOURCE_NOT_FOUND if there is no such live key
- */
+/** @throws DomainError RESOURCE_NOT_FOUND if the key does not exist or is already revoked */
 export async function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
   return service.db.write(async (tx) => {
     const [revoked] = await revokeApiKeyRow(tx, { id: keyId, revokedAt: timestamp(service.now()) })
@@ -93,7 +89,7 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
 }
 
 /**
- * Oldest first.
+ * Keys are oldest first.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -125,7 +121,7 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Returns the key's text, which is not stored. */
+/** Returns the id and the formatted key. Only the hash of the secret is stored. */
 export async function addKey(
   tx: Tx,
   { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,

@@ -45,14 +45,17 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** Of any merchant. The callers are already authenticated. */
+/** Searches the keys of all merchants, which is safe because the callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
   ),
 )
 
-/** Includes the offset of the merchant's clock. The key determines the merchant. */
+/**
+ * Returns the key with the offset of its merchant's clock. Searches all merchants, because the key determines the
+ * merchant.
+ */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
     selectFrom('apiKeys')
@@ -63,7 +66,7 @@ export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   ),
 )
 
-/** `null` if the clock was never moved. */
+/** Returns `null` if the clock was never moved. */
 export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
   selectFrom('merchantClocks').select('aheadMs').where('id', '=', p.id),
 )
@@ -78,7 +81,7 @@ export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Operators identify keys by id alone. */
+/** Searches all merchants, because operators identify a key by its id alone. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')
@@ -91,7 +94,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** A use later than `after` was recorded by a clock that was ahead. */
+/** A recorded use later than `after` comes from a clock that was ahead, and is overwritten. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })

@@ -45,15 +45,15 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** Addresses are numbered per text, so an equivalent key keeps the stored text. */
+/** An equivalent key does not replace the stored one, because addresses are numbered per stored string. */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
   return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
 }
 
 /**
- * Two merchants with one key would get the same addresses. Compares only the parts from which addresses derive, because
- * exports of the same key differ in their metadata.
+ * Rejects a key of another merchant, because both merchants would get the same addresses. Compares only the public key
+ * and the chain code, from which addresses derive, because exports of the same key can differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,

@@ -7,13 +7,13 @@ import { base58, createBase58check } from '@scure/base'
 /**
  * Encodes an EIP-55 address, which is the same on every EVM network.
  *
- * @param publicKey SEC1 bytes, compressed (33) or not (65)
+ * @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes
  */
 export function encodeEvmAddress(publicKey: Uint8Array): string {
   return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
 }
 
-/** Returns null for a text that is not an EVM address. */
+/** Returns the address with its EIP-55 checksum, or `null` if the string is not an EVM address. */
 export function checksumEvmAddress(text: string): string | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
 }
@@ -28,13 +28,12 @@ export function evmAddressError(address: string): string | null {
   return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
 }
 
-/** The end of the Keccak-256 hash of the key's point. */
 function accountBytes(publicKey: Uint8Array): Uint8Array {
   const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
   return keccak_256(point).subarray(-20)
 }
 
-/** Capitalizes each letter at whose position the hash has a digit of 8 or more (EIP-55). */
+/** Capitalizes a letter if the digit at its position in the hash is 8 or more (EIP-55). */
 function withChecksum(digits: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
   return digits.replace(/[a-f]/g, (letter, index: number) =>
@@ -45,7 +44,7 @@ function withChecksum(digits: string): string {
 /**
  * Encodes version byte and account in base58check.
  *
- * @param publicKey SEC1 bytes, compressed (33) or not (65)
+ * @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes
  */
 export function encodeTronAddress(publicKey: Uint8Array): string {
   return base58Check.encode(concatBytes(Uint8Array.of(versionByte), accountBytes(publicKey)))
@@ -69,8 +68,8 @@ export function encodeSolanaAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * Accepts bytes off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do receive tokens.
- * The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
+ * Allows addresses off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do receive
+ * tokens. The format has no checksum, so a typing error that still decodes to 32 bytes is not detected.
  */
 export function solanaAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'

@@ -6,8 +6,8 @@ import { base58Check, encodeEvmAddress, encodeTronAddress, isBase58 } from './ad
 import type { AddressFamily } from './network.ts'
 
 /**
- * Derives child `0/index`, BIP-44's external chain. Does not support Solana, whose keys derive from private keys only
- * (SLIP-0010).
+ * Derives child `0/index`, BIP-44's external chain. Solana is not supported, because ed25519 keys derive only from
+ * private keys (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
  * @throws Error as `parseExtendedPublicKey` does
@@ -31,7 +31,7 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 }
 
 /**
- * The parts that determine the key's addresses (BIP-32).
+ * Returns the parts of the key that determine its addresses (BIP-32).
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -42,13 +42,13 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 }
 
 /**
- * Parses an account-level key, as a wallet exports it for `m/44'/<coin>'/<account>'`.
+ * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`.
  *
- * Rejects other levels (depth other than 3, or not hardened), because the merchant's wallet would never scan the
- * addresses below them, and money sent there would seem lost.
+ * Rejects keys of other levels (depth other than 3, or not hardened), because the merchant's wallet software would
+ * never scan addresses that derive from them, and money sent there would seem lost.
  *
- * @throws Error, the first that applies: a private key (which no message contains), not an extended key, wrong
- *   checksum, wrong version, wrong level, not a point on the curve
+ * @throws Error, the first that applies: a private key, not an extended key, wrong checksum, wrong version, wrong
+ *   level, not a point on the curve. No message contains the key
  */
 export function parseExtendedPublicKey(text: string): HDKey {
   if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)
@@ -64,7 +64,7 @@ export function parseExtendedPublicKey(text: string): HDKey {
 
 function accountNode(text: string, bytes: Uint8Array): HDKey {
   const fields = new DataView(bytes.buffer, bytes.byteOffset)
-  // Byte 45 is 0 for a private key, whatever version its prefix claims.
+  // Byte 45 is 0 for a private key, regardless of the version.
   if (fields.getUint8(45) === 0) throw new Error(privateKeyMessage)
   if (fields.getUint32(0) !== 0x0488b21e) {
     throw new Error('The extended public key has a version other than xpub, such as ypub, zpub or tpub.')

@@ -10,7 +10,7 @@ export const networks = defineEnum({
 
 export type Network = (typeof networks)[number]
 
-/** Networks of one family share keys and encoding, and so have the same addresses. */
+/** The networks of a family share keys and encoding, so a key has the same address on all of them. */
 const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 export type AddressFamily = (typeof addressFamilies)[number]
@@ -32,13 +32,14 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
 }
 
 /**
- * A transaction is then considered final. The block that contains it counts as the first.
- * - Ethereum: a block is finalized two epochs of 32 slots after its own (Gasper, ethereum.org).
- * - Polygon: the depth in use before milestones (PIP-11, "current finality time breakdown: 256 blocks"); the deepest
- *   known reorganization, of February 2023, was 157 blocks.
- * - BNB Smart Chain: two thirds of its 21 validators plus one (BNB Chain's documents, without fast finality).
- * - Tron: 19 of its 27 super representatives, after which the block is solidified (TRON's documents).
- * - Solana: the block is rooted after 31 more, which `getSignatureStatuses` calls `finalized`.
+ * The number of confirmations after which a transaction is considered final. The block that contains the transaction is
+ * the first confirmation.
+ * - Ethereum: a block is finalized two epochs of 32 slots after its own epoch (Gasper, ethereum.org).
+ * - Polygon: the depth that was used before milestones (PIP-11, "current finality time breakdown: 256 blocks"). The
+ *   deepest known reorganization, in February 2023, had 157 blocks.
+ * - BNB Smart Chain: two thirds of the 21 validators plus one (BNB Chain's documentation, without fast finality).
+ * - Tron: 19 of the 27 super representatives, after which the block is solidified (TRON's documentation).
+ * - Solana: the block is rooted after 31 more blocks, which `getSignatureStatuses` calls `finalized`.
  */
 const confirmations: Record<Network, number> = {
   erc20: 64,
@@ -61,7 +62,7 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** As in requests, as in asset codes, and in capitals. Any other case is accepted too. */
+/** The spellings in requests, in asset codes, and in capitals. Requests may use any other case too. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),

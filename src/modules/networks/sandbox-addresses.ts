@@ -17,8 +17,8 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
- * On EVM networks and Tron it is below the otherwise unused chain `1` of the sandbox's key, and then below two 31-bit
- * parts of a hash of the merchant's id.
+ * On EVM networks and Tron, the address derives from chain `1` of the sandbox's key, which is otherwise unused, and
+ * from two 31-bit parts of a hash of the merchant's id.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)

@@ -24,7 +24,7 @@ export type CrossMerchantPage<Item> = {
 }
 
 /**
- * Newest first. Runs at least one query per merchant.
+ * Rows are newest first. Runs at least one query per merchant.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -88,7 +88,10 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** By id within the same time, because a list need not do so. */
+/**
+ * Yields the rows after a position. Sorts rows with the same time by id, because the order of the merchant's list can
+ * differ.
+ */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -123,7 +126,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** An exclusive upper bound that includes the rows with the position's time. */
+/** Returns an exclusive upper bound that still includes rows with the time of the position. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -15,13 +15,13 @@ const ListOperatorActionsInput = z.object({
   limit: limit(pageSize),
 })
 
-/** `next` is the value of `before` for the next page; `null` on the last. */
+/** `next` is the argument `before` for the next page; `null` on the last page. */
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
- * Newest first.
+ * Actions are newest first.
  *
- * @param input `subject` selects the actions on one object, by its id
+ * @param input with `subject`, the id of an object, lists only actions on this object
  * @throws DomainError INVALID_INPUT
  */
 export async function listOperatorActions(
@@ -37,7 +37,7 @@ export async function listOperatorActions(
   return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** `null` if the form was never submitted, or was rejected. */
+/** Returns `null` if the form was not submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

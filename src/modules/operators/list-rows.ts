@@ -7,7 +7,7 @@ import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
-// For the command line, and the files of the console.
+// Rows for the output of commands and for the console's files.
 
 export function customerRow(customer: Customer) {
   const { id, status, customerType, email, phone, createdAt } = customer
@@ -66,7 +66,7 @@ export function customerName({ businessName, firstName, lastName }: Customer): s
   return businessName ?? [firstName, lastName].filter(Boolean).join(' ')
 }
 
-/** In UTC. Any text but a date is unchanged. */
+/** Returns the start of the day in UTC. A string that is not a date is returned unchanged. */
 export function startOfDay(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }

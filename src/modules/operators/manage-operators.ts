@@ -19,17 +19,17 @@ import {
 } from './repository.ts'
 import { signInAction } from './sign-in.ts'
 
-/** Long enough to hand the link over to its operator. */
+/** How long a link is valid, which must be enough to give the link to the operator. */
 const linkLifetimeMs = 3_600_000
 
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** Signs an operator in once. Only the token's hash is stored. */
+/** A link that signs an operator in once. Only the hash of the token is stored. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
 /**
- * The link is returned only here.
+ * The returned link is not shown again.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -103,7 +103,7 @@ async function requireOperator(tx: Tx, name: string) {
   return operator
 }
 
-/** `linkExpiresAt` is `null` without an unused link. */
+/** `linkExpiresAt` is `null` if the operator has no unused link. */
 export type OperatorSummary = Pick<Operator, 'name' | 'role'> & {
   readonly source: 'operator create' | 'CONSOLE_USERS'
   readonly hasPassword: boolean

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { rejectField, text } from '../../core/input.ts'
 
-/** `look` opens every page of the console; `act` also performs actions. */
+/** `look` may open all pages of the console; `act` may also perform actions. */
 export const operatorRoles = ['look', 'act'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
-/** `id` is `null` for one of CONSOLE_USERS; a change increases `revision`. */
+/**
+ * `id` is `null` for an operator from CONSOLE_USERS. A change of the role or the password of a stored operator
+ * increases `revision`.
+ */
 export type Operator = {
   readonly id: string | null
   readonly name: string
@@ -21,7 +24,7 @@ const maxPasswordLength = 256
 
 const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
 
-/** In lower case; `null` if the name is invalid. */
+/** Returns the name in lower case, or `null` if the name is invalid. */
 export function parseOperatorName(typed: string): string | null {
   const name = typed.trim().toLowerCase()
   return /^[a-z0-9][a-z0-9._@+-]{0,63}$/.test(name) ? name : null
@@ -32,7 +35,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** Any character is allowed; code points count. */
+/** All characters are allowed. The length is the number of code points. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

@@ -11,10 +11,10 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * With the merchant's clock.
+ * The context has the merchant's clock.
  *
- * @param merchant the merchant's id, required if several merchants have such a deposit
- * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if there are several
+ * @param merchant is the merchant's id, which is required if several merchants have a deposit with this reference
+ * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several have such a deposit
  */
 export async function createDepositOwnerContext(
   service: Service,

@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** The same form was submitted before. */
+/** Thrown if the same form was submitted before. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -15,10 +15,11 @@ export class AlreadyDoneError extends DomainError {
 }
 
 /**
- * Runs and records in one transaction. Neither is stored without the other, and a rejected operation leaves no record.
+ * Runs an operation and records it in the same transaction, so that neither is stored without the other. An operation
+ * that fails is not recorded.
  *
- * @param action `formId` makes the action of a console form idempotent; `null` for a command. `subject` is the id of
- *   the object, or a function that returns it from the result of the transaction
+ * @param action `formId` makes the action of a console form idempotent; it is `null` for a command. `subject` is the id
+ *   of the object, or a function that returns the id from the result of the transaction
  * @param run runs the operation on the given service; must write at least once
  * @throws AlreadyDoneError, or the error of `run`
  */
@@ -53,7 +54,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** A write throws, because it is a bug. */
+/** Returns a service whose writes throw, because an action that is declared as read-only must not write. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)

@@ -11,9 +11,9 @@ import { customerName } from './list-rows.ts'
 const concurrentMerchants = 20
 
 /**
- * Exact matches of every merchant come before names.
+ * Exact matches of all merchants come before matches of names.
  *
- * @param merchant the merchant's id
+ * @param merchant is the id of the only merchant to search
  * @throws DomainError INVALID_INPUT, or RESOURCE_NOT_FOUND for an unknown merchant
  */
 export async function searchAcrossMerchants(
@@ -39,7 +39,7 @@ export async function searchAcrossMerchants(
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 
-/** `id` is that of the object's page: of the wallet for a deposit. */
+/** `id` identifies the page to link to: for a deposit, it is the id of the wallet. */
 export function searchRow(hit: SearchHit) {
   const { type, isExact, row } = hit
   const { merchantId, createdAt } = row

@@ -17,17 +17,20 @@ import {
   useOperatorLink,
 } from './repository.ts'
 
-/** The name of a sign-in in the operator log. */
+/** The name of sign-ins in the operator log. */
 export const signInAction = 'console sign-in'
 
 export type PastSignIn = { readonly at: string; readonly address: string }
 
 export type SignIn = { readonly operator: Operator; readonly previous: PastSignIn | null }
 
-/** `rejected` is the name if there is such an operator. Other text may be a password in the wrong field. */
+/**
+ * `rejected` is the name if an operator with this name exists. Any other input is omitted, because it may be a password
+ * in the wrong field.
+ */
 export type RejectedSignIn = { readonly rejected: string | null }
 
-/** The session is the one that the sign-in begins. */
+/** `session` is the session that begins with the sign-in. */
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
@@ -81,7 +84,7 @@ function withoutSecrets({ id, name, role, revision }: Operator): Operator {
   return { id, name, role, revision }
 }
 
-/** If the link is not used and has not expired. */
+/** Returns `null` if the link is wrong, used or expired. */
 export async function findOperatorByLink({ db, wallClock }: Service, token: string): Promise<Operator | null> {
   const operator = await operatorByLink(db, { linkHash: hashSecret(token) })
   if (operator?.linkExpiresAt == null || Date.parse(operator.linkExpiresAt) <= wallClock()) return null
@@ -89,9 +92,9 @@ export async function findOperatorByLink({ db, wallClock }: Service, token: stri
 }
 
 /**
- * Uses the link up. A new password ends all other sessions of the operator.
+ * The link cannot be used again. A new password ends all other sessions of the operator.
  *
- * @param password the password to set, or an empty string to keep the present one
+ * @param password is the password to set, or an empty string to keep the current password
  * @returns `null` if the link is wrong, used or expired
  * @throws DomainError INVALID_INPUT, UNAVAILABLE
  */
@@ -127,7 +130,7 @@ function parsePassword(password: string): string {
   return parseInput(z.object({ password: newPassword() }), { password }).password
 }
 
-/** With the role and the password of this revision. */
+/** Returns whether the operator still exists with the role and password of this revision. */
 export async function isCurrentOperator({ db }: Service, { id, revision }: Operator): Promise<boolean> {
   return id === null || (await operatorById(db, { id }))?.revision === revision
 }

@@ -7,7 +7,7 @@ export type { EventType }
 
 export type Event = RowOf<'events'>
 
-/** The opening balance of a wallet is in units of 10⁻⁸. */
+/** `balance` is the opening balance of an imported wallet, in units of 10⁻⁸. */
 export type ImportedEventData = { readonly imported: true; readonly balance?: string }
 
 export const eventTypes = defineEnum({
@@ -66,7 +66,10 @@ const sequenceDigits = 10
 /** Sequences are stored in four bytes. */
 export const maxEventSequence = 2 ** 31 - 1
 
-/** Not stored: `evt_` and a UUIDv7 of its time, the end of the merchant's id, and its sequence. */
+/**
+ * Computes the id of an event, which is not stored: `evt_` and a UUIDv7 from the time of the event, the end of the
+ * merchant's id, and the sequence of the event.
+ */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
   // The random bits of the merchant's UUIDv7.
@@ -76,7 +79,7 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
   return `evt_${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${merchantBits.slice(0, 3)}-${variant}${merchantBits.slice(4, 7)}-${merchantBits.slice(7, 9)}${end}`
 }
 
-/** `null` for a malformed id. The caller must compare the whole id with that of the found event. */
+/** Returns `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []
@@ -84,7 +87,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** In their declared order without duplicates; an empty list means all. */
+/** Parses a list of event types into declaration order without duplicates. An empty list means all types. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

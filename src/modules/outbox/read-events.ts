@@ -8,20 +8,20 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
-/** Per query, for one customer's events. */
+/** The maximum number of sequences that a query for one customer's events scans. */
 const customerScanLimit = 500
 
-/** Per query, for events of some types. */
+/** The maximum number of sequences that a query for events of some types scans. */
 const typeScanLimit = 10_000
 
 /** `latest` is a known lower bound of the latest sequence. */
 type EventSliceRequest = { readonly after: number; readonly limit: number; readonly latest?: number }
 
-/** `through` is the cursor for the next read; `isLast` if there are no more events. */
+/** `through` is the cursor for the next read. `isLast` is true if there are no more events. */
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * With customer scope, it scans only the next `customerScanLimit` sequences, because the customer's next event may be a
+ * With customer scope, scans only the next `customerScanLimit` sequences, because the customer's next event may be a
  * million sequences away.
  */
 export async function readEvents(
@@ -58,16 +58,15 @@ export async function readEventsOfTypes(
 
 type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
-/** 0 if there is no event. */
 export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }
 
 /**
- * A cursor beyond the latest event comes from another database, or from before a restore from a backup. With it, a
- * reader would skip all events up to the cursor.
+ * Rejects a cursor beyond the latest event, because a client would skip all events up to the cursor. Such a cursor
+ * comes from another database, or from before a restore from a backup.
  *
- * @param latest a known lower bound, which can save the query
+ * @param latest is a known lower bound of the latest sequence, which can save the query
  * @returns `after`
  * @throws DomainError INVALID_INPUT
  */

@@ -4,32 +4,34 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * `version` is the number of the event, for an object with a fixed set of events. `data` is the row of an object that
- * can change at any time. `at` is the time in the object's own row.
+ * `version` is the number of the event among the events of its object; it is set for objects with a fixed set of
+ * events. `data` is the row of the object; it is set for objects that can change at any time. `at` is the time in the
+ * object's row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** A linked list from the latest. */
+/** A linked list of events, latest first. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** The merchant's id follows. */
+/** The prefix of the names of deferred writes. The merchant's id follows it. */
 const deferredEventsPrefix = 'events '
 
-/** For metrics; `null` for a write of anything else. */
+/** Returns the event of a deferred write, for metrics, or `null` if the write is not an event. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
- * The outbox pattern: the event and its change commit together. Events are inserted just before COMMIT, so their
- * sequence is gapless and in commit order, and the row of the merchant's sequence is locked last and briefly.
+ * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. So
+ * their sequence is gapless and in commit order, and the row of the merchant's sequence is locked last and only
+ * briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

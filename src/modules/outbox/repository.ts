@@ -15,7 +15,7 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** `latest` is their count. */
+/** Reserves `latest` numbers at the end of the sequence. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values({ ...pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']), latestId: null, isSorted: 1 })
@@ -28,7 +28,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** The sequence is `back` less than the latest. */
+/** Inserts an event whose sequence is the latest reserved number minus `back`. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -38,7 +38,7 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** With the object's row and the next version. */
+/** Inserts an event with the object's row and the object's next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -59,7 +59,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** For bulk work. */
+/** Inserts a complete row, for the generator of load data, which computes all columns itself. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
@@ -99,7 +99,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** Of any merchant and customer, because all subscribers share the poll. */
+/** Reads the sequences of several merchants and of all customers, because all subscribers share the poll. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

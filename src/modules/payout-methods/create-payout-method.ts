@@ -58,10 +58,10 @@ export const CreateWalletPayoutMethodInput = z.object({
 })
 
 /**
- * Contract 4.4. The same account may be registered twice (ruling 28). A failed check is stored, but does not reject the
- * account (ruling 23).
+ * Contract 4.4. The same account may be registered twice (ruling 28). An account with a failed check is accepted, and
+ * the result of the check is stored (ruling 23).
  *
- * @param input `currency` a supported fiat code; without `customerId` the merchant owns the method
+ * @param input `currency` is a supported fiat currency. Without `customerId`, the merchant owns the method
  */
 export const createBankPayoutMethod = defineOperation(
   {
@@ -91,11 +91,11 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Contract 4.6. The same address may be registered twice (ruling 28). The address must have the format of its network;
- * a wrong checksum is stored as a result, and accepted (ruling 23).
+ * Contract 4.6. The same address may be registered twice (ruling 28). The address must have the format of its network.
+ * An address with a wrong checksum is accepted, and the result of the check is stored (ruling 23).
  *
- * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the merchant owns
- *   the method
+ * @param input `currency` is a supported stablecoin and `network` is one of its networks. Without `customerId`, the
+ *   merchant owns the method
  */
 export const createWalletPayoutMethod = defineOperation(
   {
@@ -112,7 +112,8 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // With an invalid currency, another stablecoin's networks validate the network, to report both errors.
+      // If the currency is invalid, the network is validated against another stablecoin's networks, so that both errors
+      // are reported.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,

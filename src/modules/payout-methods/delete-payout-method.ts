@@ -17,7 +17,8 @@ const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerI
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
- * Of any type (contract 4.7), even of a closed customer (ruling 35). Payouts keep its details.
+ * Deletes methods of any type (contract 4.7), even if the customer is closed (ruling 35). Payouts to the method keep
+ * its details.
  *
  * @returns the deleted method
  */

@@ -73,7 +73,7 @@ const bankDetails = {
   bankCode: bankDescriptions.bankCode,
 }
 
-/** Only some countries' accounts have them. */
+/** Codes that accounts have in some countries only. */
 const optionalCodes = {
   sortCode: bankDescriptions.sortCode,
   swiftCode: bankDescriptions.swiftCode,

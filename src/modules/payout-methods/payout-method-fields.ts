@@ -3,13 +3,13 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** A form is for one type, one currency and one owner. */
+/** Fields that a form does not show, because a form is for one type, one currency and one owner. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
 export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, PresetField>
 
-/** Forms and both APIs share the description. */
+/** `description` is used in forms and in both APIs. */
 export type FieldText = { readonly label: string; readonly description: string }
 
 export const bankFieldTexts: Record<BankField, FieldText> = {
@@ -38,7 +38,7 @@ function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, Fiel
   return Object.fromEntries(descriptions)
 }
 
-/** Fields with a national format have an example for NGN and ZAR only. */
+/** Fields with a national format have examples for NGN and ZAR only. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
   return {
     ...commonExamples,

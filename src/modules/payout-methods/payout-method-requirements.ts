@@ -19,9 +19,9 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** In code points of the trimmed NFC text; `null` if `allowedValues` lists all values. */
+  /** In code points, after trimming and NFC normalization; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
-  /** With the flag `u` or `v`, regardless of the length. */
+  /** A regular expression for the flag `u` or `v`. Does not check the length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
   /** A failed check does not reject the value (ruling 23). */
@@ -29,7 +29,7 @@ export type FieldRequirement = FieldText & {
   readonly example: string | null
 }
 
-/** The fields are in the order of the operation's input. */
+/** `fields` are in the order of the operation's input. */
 export type PayoutMethodRequirements = {
   readonly currency: string
   /** `null` for a stablecoin, and for a currency that the contract does not mention. */
@@ -39,9 +39,10 @@ export type PayoutMethodRequirements = {
 }
 
 /**
- * The fields derive from the operations' input schemas and checks, so they cannot contradict them.
+ * Derives the fields from the input schemas and checks of the operations, so that the requirements cannot contradict
+ * the operations.
  *
- * @param input `country` of the bank; optional, because the currency implies it
+ * @param input `country` is the country of the bank; it is optional, because the currency implies it
  * @throws DomainError INVALID_INPUT, also if currency and country do not match
  */
 export async function getPayoutMethodRequirements(
@@ -101,7 +102,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Only fields and codes are used. */
+  /** Only `field` and `code` are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

@@ -13,7 +13,7 @@ export const assetTypeOfMethod: Record<PayoutMethodType, AssetType> = { BANK: 'F
 
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
-/** Contract 2.2, with the results of its checks (ruling 23). */
+/** Contract 2.2. `checks` has the results of the checks (ruling 23). */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = PayoutMethodTableRow & {
@@ -38,7 +38,7 @@ export const listedColumns = [
 ]
 type ListedColumn = (typeof listedColumns)[number]
 
-/** Omits `checks`, which would make reading a page take half as long again. */
+/** Omits `checks`, because reading them would make a page take 1.5 times as long. */
 export type ListedPayoutMethod = {
   BANK: ListedMethod<BankPayoutMethod>
   WALLET: ListedMethod<WalletPayoutMethod>
@@ -51,7 +51,7 @@ export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }
 
-/** The country of the banks of each currency in the contract (ruling 39). */
+/** The country of the bank for each fiat currency in the contract (ruling 39). */
 export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
 
 export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({

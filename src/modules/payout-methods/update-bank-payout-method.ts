@@ -28,7 +28,7 @@ const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Contract 4.5, ruling 26. Does not find crypto addresses.
+ * Contract 4.5, ruling 26. Payout methods of the type WALLET are not found.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -84,8 +84,8 @@ export async function recordMethodChange(
 }
 
 /**
- * `null` if there is none. `customerId` must be that of the method, or `null` for the merchant's, so that a request
- * never acts on another owner's method (ruling 27).
+ * Returns `null` if the owner has no such method. `customerId` must be the customer of the method, or `null` if the
+ * merchant owns it, so that a request never acts on another owner's method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

@@ -30,9 +30,9 @@ const UpdateWalletPayoutMethodInput = z.object({
 const notFoundMessage = 'Wallet not found'
 
 /**
- * Ruling 126. Does not find bank accounts.
+ * Ruling 126. Payout methods of the type BANK are not found.
  *
- * Returns INVALID_INPUT, after all other errors, if currency, network and address do not fit together after the change.
+ * Fails with INVALID_INPUT if currency, network and address do not match after the change. All other errors come first.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -72,7 +72,10 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/** An unchanged one stays valid, even on a network that is no longer offered (ruling 102). */
+/**
+ * Returns no error for an unchanged destination, which stays valid even on a network that is no longer offered (ruling
+ * 102).
+ */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

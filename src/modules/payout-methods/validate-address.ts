@@ -14,8 +14,8 @@ export type ValidAddress = { readonly valid: true }
 /**
  * Ruling 127.
  *
- * @param input `currency` in any case
- * @throws DomainError INVALID_INPUT, also for an address in no such form
+ * @param input `currency` may be in upper or lower case
+ * @throws DomainError INVALID_INPUT, also if the address has the format of none of the currency's networks
  */
 export async function validateAddress(
   { db }: Context,

@@ -10,10 +10,13 @@ import { storeStatistics } from './store-statistics.ts'
 /** Bounds how long reading a batch blocks the event loop (about 3 ms). */
 const eventsPerBatch = 2_000
 
-/** Pause after a batch, as a multiple of the time that it took. */
+/** The pause after a batch, as a multiple of the time that the batch took. */
 const restToBatchRatio = 4
 
-/** Events after the latest seal are left to the sealer, which reads them anyway, unless it is this far behind. */
+/**
+ * Events after the latest seal are left to the sealer, which reads them anyway, unless more than this many events are
+ * unsealed.
+ */
 const maxUnsealedEvents = 100_000
 
 const firstPollDelayMs = 1_000
@@ -25,8 +28,9 @@ export type StatisticsCatchUp = {
 }
 
 /**
- * Counts what is older than the statistics, and what an interrupted rebuild left. The sealer counts all later events,
- * so in general there is nothing to do. Any number of processes may run this: a batch is counted once.
+ * Counts events that are older than the statistics, and events that an interrupted rebuild did not count. The sealer
+ * counts all later events, so usually there is nothing to do. Any number of processes may run the catch-up, because a
+ * batch is counted only once.
  */
 export function startStatisticsCatchUp({
   service,
@@ -85,7 +89,6 @@ type CountOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Counts in batches. */
 export async function countHistory(service: Service, options: CountOptions): Promise<void> {
   const { hasSealer, signal, onProgress = () => {} } = options
   const missing = new Map<string, { readonly after: number; readonly through: number }>()

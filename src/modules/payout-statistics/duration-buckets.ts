@@ -1,9 +1,9 @@
-/** For statuses without a duration. */
+/** The bucket of statuses without a duration. */
 export const noDuration = 0
 
 /**
- * The upper bounds of the buckets in milliseconds, exclusive: bucket 1 is below one second, each next one is wider by √2, and the
- * last is above 97 days.
+ * The exclusive upper bounds of the buckets in milliseconds. Bucket 1 is below one second, each further bound is larger
+ * by a factor of √2, and the last bucket is above 97 days.
  */
 const upperBoundsMs: readonly number[] = Array.from({ length: 47 }, (_, i) => Math.round(1_000 * 2 ** (i / 2)))
 
@@ -14,7 +14,10 @@ export function bucketOfDuration(durationMs: number): number {
   return bucket
 }
 
-/** @param share for example 0.95; @param counts the payouts of each bucket; @returns milliseconds, or `null` without payouts */
+/**
+ * Returns milliseconds, or `null` without payouts. `counts` has the number of payouts in each bucket; `share` is for
+ * example 0.95.
+ */
 export function estimateQuantile(counts: ReadonlyMap<number, number>, share: number): number | null {
   const buckets = [...counts].filter(([bucket]) => bucket !== noDuration).toSorted(([one], [other]) => one - other)
   const total = buckets.reduce((sum, [, payouts]) => sum + payouts, 0)
@@ -26,7 +29,10 @@ export function estimateQuantile(counts: ReadonlyMap<number, number>, share: num
   return null
 }
 
-/** The first bucket has its upper bound, and the last its lower one. */
+/**
+ * Returns the geometric mean of the bucket's bounds. The first bucket has only an upper bound, and the last has only a
+ * lower bound.
+ */
 function middleOf(bucket: number): number {
   const [lower, upper] = [upperBoundsMs[bucket - 2], upperBoundsMs[bucket - 1]]
   if (lower === undefined || upper === undefined) return upper ?? lower ?? 0

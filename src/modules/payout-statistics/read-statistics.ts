@@ -6,19 +6,15 @@ import { coverageOfMerchants, statisticsByCorridor, statisticsByDay } from './re
 
 type Sums = { readonly payoutCount: number; readonly amount: bigint; readonly fee: bigint }
 
-/** The statistics of all merchants together for a day; amounts in 10⁻⁸ units. */
+/** Amounts are in units of 10⁻⁸. */
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
-/** The statistics of all merchants together for a range of days. */
 export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & Sums
 
-/** Days in UTC, such as `2026-03-01`; both belong to the range. */
+/** Days in UTC, for example `2026-03-01`; both are inclusive. */
 type DayRange = { readonly from: string; readonly through: string }
 
-/**
- * Sums the statistics of all merchants by day, for an operator. Reads some rows for each merchant and day with payouts, however
- * many payouts there are, and returns no more for many than for few.
- */
+/** The cost depends on the number of merchants and days with payouts, but not on the number of payouts. */
 export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
   const sums: DailySum[] = []
   for await (const merchantIds of iterateMerchantIds(db))
@@ -26,7 +22,6 @@ export async function readDailyStatistics({ db }: Service, range: DayRange): Pro
   return sums
 }
 
-/** Sums the statistics of all merchants, or of one, over a range of days, in the same way. */
 export async function readCorridorStatistics(
   { db }: Service,
   range: DayRange,
@@ -51,7 +46,6 @@ function withAmounts<Row extends SummedRow>({ amountUnits, amountRest, feeUnits,
   }
 }
 
-/** Returns the number of events of all merchants that the statistics lack. */
 export async function countUncountedEvents({ db }: Service): Promise<number> {
   let events = 0
   for await (const merchantIds of iterateMerchantIds(db)) {

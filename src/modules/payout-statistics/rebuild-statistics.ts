@@ -4,8 +4,8 @@ import { countHistory } from './catch-up.ts'
 import { deleteStatistics, resetCursor } from './repository.ts'
 
 /**
- * The service may run: it counts no event of a merchant in between, and if the rebuild is interrupted, the service
- * completes it.
+ * Deletes and recounts the statistics. The service may run meanwhile: resetting a merchant's cursor prevents it from
+ * counting the merchant's new events, and if the rebuild is interrupted, the service completes it.
  */
 export async function rebuildStatistics(
   service: Service,
@@ -13,7 +13,7 @@ export async function rebuildStatistics(
 ): Promise<{ readonly merchants: number }> {
   const { db } = service
   let merchants = 0
-  // The operator log gets its row even without merchants.
+  // This write stores the row of the operator log even if there are no merchants.
   await db.write(() => undefined)
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const merchantId of merchantIds) {

@@ -22,7 +22,10 @@ const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'd
 const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
-/** The numbers of rows that one statement adds: most of a seal fits into one, and five statements add the rest. */
+/**
+ * The numbers of rows that one statement adds. One statement adds most of the rows of a typical seal, and up to five
+ * more add the rest.
+ */
 const statementSizes = [16, 4, 1] as const
 
 const additions = statementSizes.map((size) => {
@@ -30,7 +33,10 @@ const additions = statementSizes.map((size) => {
   return { size, names, add: addRows(names) }
 })
 
-/** Adds to rows of the statistics, which may not exist yet, with few statements. No two changes are to the same row. */
+/**
+ * Adds to rows of the statistics with few statements, and creates rows that do not exist yet. No two changes may be of
+ * the same row.
+ */
 export async function addToStatistics(
   tx: Tx,
   { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
@@ -50,7 +56,7 @@ export async function addToStatistics(
 
 type RowParams = { merchantId: string; [name: string]: unknown }
 
-/** Builds the statement for some rows; `names` has those of the parameters of each. */
+/** `names` has the names of the parameters of each row. */
 function addRows(names: readonly (readonly string[])[]) {
   return statement((p: Params<RowParams>) =>
     insertInto('payoutStatistics')
@@ -76,7 +82,7 @@ function addRows(names: readonly (readonly string[])[]) {
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** Moves the cursor of a merchant from an event to a later one; `null` if it is elsewhere. */
+/** Returns `null` if the cursor is not at `after`. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })
@@ -85,7 +91,7 @@ export const advanceCursor = statementOne((p: Params<EventRange>) =>
     .returning('through'),
 )
 
-/** Creates the cursor of a merchant; `null` if there is one. */
+/** Returns `null` if the merchant already has a cursor. */
 export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
   insertInto('statisticsCursors')
     .values(pickParams(p, ['merchantId', 'through']))
@@ -93,7 +99,6 @@ export const insertCursor = statementOne((p: Params<{ merchantId: string; throug
     .returning('through'),
 )
 
-/** Moves the cursor of a merchant before its first event. */
 export const resetCursor = statement((p: Params<{ merchantId: string }>) =>
   insertInto('statisticsCursors')
     .values({ merchantId: p.merchantId, through: 0 })
@@ -104,7 +109,6 @@ export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
   deleteFrom('payoutStatistics').where('merchantId', '=', p.merchantId),
 )
 
-/** The events of a range that changed the status of a payout, with the payout. */
 export const statusChangesBetween = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>
@@ -136,12 +140,10 @@ function statisticsWithin(p: Params<DayRange>) {
     .where('day', '<=', p.through)
 }
 
-/** The statistics of some merchants together for each day of a range. */
 export const statisticsByDay = query((p: Params<DayRange>) =>
   acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
 )
 
-/** The statistics of some merchants together for a whole range of days. */
 export const statisticsByCorridor = query((p: Params<DayRange>) =>
   acrossMerchants(
     statisticsWithin(p)
@@ -150,7 +152,6 @@ export const statisticsByCorridor = query((p: Params<DayRange>) =>
   ),
 )
 
-/** The statistics of a merchant, for the audit. */
 export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('payoutStatistics').selectAll().where('merchantId', '=', p.merchantId),
 )
@@ -159,7 +160,10 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
-/** The last event that the statistics of each merchant include, its latest event, and the last event of its latest seal. */
+/**
+ * Returns for each merchant the last event that the statistics include, the latest event, and the last event of the
+ * latest seal.
+ */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')
@@ -179,7 +183,6 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
   ),
 )
 
-/** The payouts that some events of a merchant created or settled, with the time of the settlement. */
 export const statusTimes = query((p: Params<EventRange>) =>
   selectFrom('events')
     .innerJoin('payouts', (join) =>

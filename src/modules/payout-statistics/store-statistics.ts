@@ -11,9 +11,10 @@ export type CountedEvents = {
 }
 
 /**
- * Adds events to the statistics of a merchant, once: the cursor moves in the same transaction, and only from `after`.
+ * No event is counted twice, because the cursor moves in the same transaction, and only if it is at `after`.
  *
- * @returns whether they were added; false if the statistics include some of them already, or not yet the events before
+ * @returns whether the events were added; false if the statistics already include some of the events, or do not yet
+ *   include all earlier events
  */
 export async function addStatistics(
   tx: Tx,

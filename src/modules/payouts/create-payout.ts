@@ -33,9 +33,9 @@ import { transactionId } from './transaction-id.ts'
  * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
- * @param input `amount` in units of `assetCode`, before any fee that is deducted from it (ruling 110); without
- *   `customerId` the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
- * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
+ * @param input `amount` is in units of `assetCode`, before a fee is deducted from it (ruling 110). Without
+ *   `customerId`, a wallet of the merchant pays. Without `walletId`, ruling 38 selects the wallet
+ * @returns the payout with the status `PROCESSING` and the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
   {
@@ -163,7 +163,7 @@ function newPayout(
   }
 }
 
-/** The idempotency key is a column of the payout, so the key never expires. */
+/** Stores the idempotency key in the payout's row, so the key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

@@ -24,9 +24,10 @@ export type Recipient = Destination & {
 }
 
 /**
- * The merchant may pay to methods of any of its customers; a customer may pay only to its own methods.
+ * The merchant may use payout methods of all its customers; a customer may use only its own payout methods.
  *
- * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
+ * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or
+ *   currency)
  */
 export async function findRecipient(db: Reader, context: Context, request: PayoutRequest): Promise<Recipient> {
   const { customerId, payoutMethodId } = request

@@ -7,7 +7,10 @@ import { payoutAssetCodes, recipientCurrencies } from './payout.ts'
 import type { Quote } from './quote.ts'
 import { quotePayout } from './quote.ts'
 
-/** `currency` and `recipientCurrency` are the names of the provider's later documents (ruling 135). */
+/**
+ * `currency` and `recipientCurrency` are the newer names of `fromCurrency` and `toCurrency` in the original provider's
+ * documentation (ruling 135).
+ */
 export const PayoutFeesInput = z.object({
   amount: positiveAmount(),
   currencyType: optionalOneOf(['FIAT']),
@@ -24,7 +27,7 @@ export type PayoutFees = Pick<Quote, 'exchangeRate' | 'amountFiat' | 'fee'> & {
 }
 
 /**
- * For any payer: neither a wallet nor a balance is needed.
+ * Requires neither a wallet nor a balance.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to
  *   pay out)

@@ -33,31 +33,32 @@ export type PayoutQuote = Destination & {
   readonly netAmount: Amount
   readonly total: Amount
   readonly exchangeRate: string
-  /** Has eight places, in `recipientCurrency`. */
+  /** In `recipientCurrency`, with eight decimal places. */
   readonly amountFiat: string
   readonly wallet: WalletRow
   readonly balanceAfter: Amount
   /** `null` unless the input has a `payoutMethodId`. */
   readonly payoutMethod: BankPayoutMethod | null
-  /** This and the next three are `null` if the input has no recipient. */
+  /** This field and the next three are `null` if the input has no recipient. */
   readonly accountNumber: string | null
   readonly bankName: string | null
   readonly bankCode: string | null
   readonly recipientName: string | null
   readonly transferType: string
-  /** They do not stop a payout (ruling 23). */
+  /** Warnings do not stop a payout (ruling 23). */
   readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }
 
 /**
- * What `createPayout` would do now, without side effects. Ignores the idempotency key, because a quote is for a new
- * payout.
+ * Computes what `createPayout` would do now, without side effects. Ignores the idempotency key, because a quote is for
+ * a new payout.
  *
  * @param input the fields of a payout; without the fields of the bank account, the quote is for the corridor
- * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
- *   (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError, in the same order as `createPayout`: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or currency),
+ *   RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND,
+ *   INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()

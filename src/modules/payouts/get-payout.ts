@@ -18,7 +18,7 @@ export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayo
   return payouts.get(context, payoutId)
 }
 
-/** Exactly one is given. */
+/** Exactly one field is set. */
 export type PayoutLookup = {
   readonly payoutId?: string | null | undefined
   readonly payoutKey?: string | null | undefined
@@ -80,7 +80,7 @@ export async function findPayoutByTransactionId(
   return payout?.transactionId === normalizedId ? payout : null
 }
 
-/** A payout's reference id is created at most this long after its id. */
+/** The maximum time between the creation of a payout's id and of its reference id. */
 const maxReferenceDelayMs = 60_000
 
 /** The range contains the payout's id. */

@@ -11,14 +11,14 @@ export const payouts = defineList({
   createdAt: 'payouts.createdAt',
   conditions: {
     customerId: { column: 'payouts.customerId', parentTable: 'customers' },
-    // Payouts have no `ownerId`; those of the merchant have no customer.
+    // Payouts have no `ownerId`; the merchant's own payouts have no customer.
     isMerchantOwned: { column: 'payouts.customerId', operator: 'is null' },
     walletId: { column: 'payouts.walletId', parentTable: 'wallets' },
     status: { column: 'payouts.status' },
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // Each list must be complete: filters by the other two columns omit payouts with a value that is missing here.
+  // Each list must be complete: if a value is missing, filters by the other two columns omit payouts with that value.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

@@ -20,14 +20,14 @@ export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum:
 }
 
 /**
- * CRC-32 detects every single changed bit at a fifth of the cost of a hash. It protects against failing disks, but not
- * against tampering with both row and checksum.
+ * CRC-32 detects every change of a single bit and costs a fifth of a hash. It detects corruption by failing disks, but
+ * not tampering with both row and checksum.
  */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
 }
 
-/** Excludes trailing NULLs of later columns, which did not exist when older rows were written. */
+/** Ignores trailing NULLs of columns that were added later, so that the checksums of older rows stay valid. */
 export function checksumOfValues(values: readonly unknown[]): number {
   let count = values.length
   while (count > initialColumnCount && (values[count - 1] ?? null) === null) count--
@@ -36,8 +36,8 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /**
- * A payout without a checksum is compared with the fingerprint of its request; if that had no bank account, the payout
- * counts as intact.
+ * A payout without a checksum is compared with the fingerprint of its request. If the payout has no fingerprint or has
+ * a payout method, it cannot be checked and counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -45,7 +45,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** Several, because `walletId` and `transferType` may have been absent. */
+/** Returns all combinations, because the request may have omitted `walletId` and `transferType`. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

@@ -5,7 +5,10 @@ import { constant, member, resource } from '../../rest/shape.ts'
 import type { PayoutFees } from './get-payout-fees.ts'
 import { payoutAssetCodes, payoutDescriptions, recipientCurrencies } from './payout.ts'
 
-/** Two to eight places, without further zeros, as in the provider's samples. */
+/**
+ * A decimal string with two to eight places. Trailing zeros after the second place are removed, as in the original
+ * provider's samples.
+ */
 const shortDecimal = (description: string, example: string) =>
   plainText(description, example, { pattern: String.raw`^\d+\.\d{2,8}$` })
 
@@ -15,13 +18,13 @@ function shorten(text: string): string {
 
 const shortAmount = (amount: Amount) => shorten(formatAmount(amount))
 
-/** No arithmetic has touched the digits. */
+/** Writes the digits of the rate unchanged as a JSON number. */
 const rateNumber = unquotedType<string>(
   { type: 'number', description: payoutDescriptions.exchangeRate, examples: [1600] },
   (rate) => rate,
 )
 
-/** In the order of the original provider's answer; one is in camel case. */
+/** Member names and order are those of the original provider's response, including the one name in camel case. */
 export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),

@@ -45,7 +45,7 @@ export const CreatePayoutInput = z.object({
   transferType: optional(oneOf(transferTypes)),
 })
 
-/** Contract 4.8: without wallet and payout method. */
+/** Contract 4.8: has neither a wallet nor a payout method. */
 export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
   accountNumber: identifier(),
   bankName: text(),
@@ -55,7 +55,7 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** A field of the other kind of recipient, parsed as `null`. */
+/** A field that belongs to the other kind of recipient. Parses every value as `null`. */
 const omittedField = z
   .unknown()
   .optional()
@@ -98,14 +98,14 @@ export function parsePayout(input: PayoutInput): PayoutRequest {
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** The fields of a bank account would be ignored. */
+/** Rejects the fields of a bank account, which would be ignored. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** Even if a bank account is given. */
+/** An invalid id is an error even if the input has a bank account. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }

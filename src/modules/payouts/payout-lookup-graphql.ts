@@ -13,7 +13,7 @@ import { maxWatchedPayouts, watchPayouts } from './watch-payouts.ts'
 
 const keyDescription = 'the idempotency key of its creation, in either API.'
 
-/** Exactly one is required. */
+/** Exactly one argument is required. */
 const lookupArguments = {
   id: optionalId('Payout'),
   idempotencyKey: optional(`Instead of the id: ${keyDescription}`),

@@ -26,7 +26,7 @@ const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
   },
 })
 
-/** By id. Several fields of a payout share one read. */
+/** Loads rail orders by id, so that several fields of a payout share one read. */
 const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
     const orders = await findRailOrders(context, orderIds)
@@ -44,7 +44,7 @@ const railSource: KeyedSource<string | null> = {
   },
 }
 
-/** Joins the columns of the key, because loaders take strings. */
+/** Joins the three columns into one string, because the keys of loaders are strings. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,

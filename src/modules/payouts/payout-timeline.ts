@@ -7,7 +7,7 @@ import type { Payout, PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
-/** Of a payout that a rail carries, and of one that an operator pays. */
+/** The states of payouts on a rail, and of payouts that an operator pays. */
 export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
   PROCESSING: 'The payout was created, and an operator pays it, because no rail carries it.',
   ...(Object.fromEntries(railOrderStates.map((state) => [state, enumDescription(railOrderStates, state)])) as {
@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** Half are the payout's first steps, half its latest. */
+/** Half of the steps are the payout's first ones, half its latest ones. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>
@@ -68,7 +68,7 @@ function manualSteps({ createdAt }: TimelinePayout, events: readonly PayoutEvent
   return [{ state: 'PROCESSING', at: createdAt, cause: null }, ...settled]
 }
 
-/** Returns the events oldest first for each payout. */
+/** Returns each payout's events oldest first. */
 export async function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],

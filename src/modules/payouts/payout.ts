@@ -9,7 +9,7 @@ export const payoutAssetCodes = defineEnum({
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** With their local rail, which is used for any `transferType` (rulings 39 and 41). */
+/** A payout always uses the corridor's local transfer type, whatever its `transferType` is (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -24,7 +24,7 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
   return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
 }
 
-/** The local rail of the corridor (ruling 41). */
+/** Returns the local transfer type of the corridor (ruling 41). */
 export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
@@ -80,13 +80,13 @@ export const payoutStatuses = defineEnum({
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
- * Contract 2.5. `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's
- * balance (see `feeDeductedFrom`). `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string
- * of eight places.
+ * Contract 2.5. `amount` is the requested amount. `fee` was deducted from `amount` or from the wallet's balance (see
+ * `feeDeductedFrom`); it is `null` if no fee was set. `balanceAfter` is the wallet's balance after the debit of amount
+ * and fee. `amountFiat` is a decimal string with eight places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
-/** REST and GraphQL share them. */
+/** Descriptions that REST and GraphQL share. */
 export const payoutDescriptions = {
   status: 'The status, initially `PROCESSING`.',
   amount: 'The requested amount.',
@@ -115,7 +115,7 @@ export const payoutDescriptions = {
   updatedAt: 'When the status last changed.',
 } as const
 
-/** Of the columns that can change, except `updatedAt`. */
+/** The initial values of all columns that can change, except `updatedAt`. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -127,12 +127,12 @@ export const initialPayoutState = {
 
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** In the original provider's words (ruling 45). */
+/** Uses the original provider's wording (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** For a request that repeats its idempotency key. */
+/** Returns the payout as its creation returned it, for a request that repeats the idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

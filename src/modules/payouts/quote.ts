@@ -31,14 +31,14 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The checks are still running. */
+/** The promises of checks that may still be running. */
 type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
- * @throws DomainError, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT
- *   (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError, the first that applies: the error of `payer`, the error of `recipient`, RATE_UNAVAILABLE,
+ *   INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function findPayoutTerms(
   db: Reader,
@@ -52,7 +52,8 @@ export async function findPayoutTerms(
 }
 
 /**
- * The recipient may still be loading. The caller also awaits the recipient, whose errors come first.
+ * `recipient` may still be loading. The caller must await `recipient` too, because an error of the recipient has
+ * precedence over an error of the quote.
  *
  * @throws the errors of `quotePayout`
  */
@@ -74,7 +75,7 @@ export function payerOf(
 }
 
 /**
- * With the rate and the fee in force now (rulings 42 and 43).
+ * Uses the current rate and the current fee (rulings 42 and 43).
  *
  * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee
  *   or is less than the minor unit of the recipient's currency
@@ -92,8 +93,8 @@ export async function quotePayout(
   if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
   const quote = computeQuote(amount, { rate, fee })
   if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-  // All eight places count, even for assets with six on chain, because a payout makes no transfer on chain (ruling 36).
-  // Rejects a payout of zero, which would only charge a fee (ruling 47).
+  // All eight decimal places count, even for assets with six places on chain, because a payout makes no transfer on
+  // chain (ruling 36). A payout that converts to zero is rejected, because it would only charge a fee (ruling 47).
   if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
   return quote
 }
@@ -118,12 +119,12 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
 }
 
 /**
- * The requested one, or the owner's oldest active wallet in the asset with sufficient funds (ruling 38).
+ * Returns the requested wallet, or the owner's oldest active wallet in the asset with sufficient funds (ruling 38).
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested
  *   wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
- *   INSUFFICIENT_FUNDS if the requested wallet, or else every candidate, has too little (the error then describes the
- *   oldest)
+ *   INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all candidates have too
+ *   little (the error then describes the oldest)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -140,7 +141,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** With sufficient funds, or else the oldest of all, which the error then describes. */
+/** Returns the oldest wallet with sufficient funds. If there is none, returns the oldest wallet, for the error. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

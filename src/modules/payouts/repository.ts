@@ -15,10 +15,10 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** In the transaction of the payout's ledger transfer. */
+/** Must run in the transaction that records the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-/** Of all customers. For another customer's key, the fingerprint differs. */
+/** Searches the payouts of all customers. If the key was used for another customer, the fingerprint differs. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -46,7 +46,7 @@ export const payoutByReference = queryOne((p: Params<{ merchantId: string } & Re
     .limit(1),
 )
 
-/** `null` if the status is not `from`. */
+/** Returns `null` if the current status is not `from`. */
 export const updatePayoutStatus = statementOne(
   (
     p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
@@ -73,9 +73,9 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Only COMPLETED and RETURNED can have the same time, and sort in this order.
+    // Only COMPLETED and RETURNED can have the same time; alphabetical order is their order.
     .orderBy('status'),
 )
 
-/** Operators do not know the merchant. */
+/** Operators look up a payout without knowing its merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

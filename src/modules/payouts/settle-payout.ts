@@ -25,7 +25,7 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** The status before each settlement (ruling 46). */
+/** The status that each settlement requires (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
 /** `version` counts the payout's events. */
@@ -44,10 +44,11 @@ export const SettlePayoutInput = z.object({
 
 /**
  * For an operator (ruling 46). `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to
- * the wallet, whatever its limit (ruling 53). If the payout already has the status, returns it unchanged, so that a
- * lost response can be retried.
+ * the wallet, regardless of the wallet's limit (ruling 53). If the payout already has the status, returns the payout
+ * unchanged, so that an operator can retry after a lost response.
  *
- * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
+ * @param input with `override`, settles a payout even if its rail order is open; later reports of the bank then move no
+ *   money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
@@ -96,7 +97,7 @@ type Settlement = {
 
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** All settlements use this: by operators, banks and the sandbox. */
+/** Settlements by operators, by banks and by the sandbox all call this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -112,7 +113,7 @@ export async function settleInTransaction(
   // Update the status first, so that concurrent settlements fail before they move money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
-    // A completed payout already has its reference.
+    // A completed payout already has the bank's reference.
     fiatReferenceId: from === 'PROCESSING' ? reference : null,
   })
   if (!settled) throw new ConflictError('another request settled the payout')
@@ -122,7 +123,6 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Returns the id of the transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)

@@ -21,7 +21,6 @@ function externalRailError({ rail, state }: RailOrder): DomainError | null {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** Settles as a bank would. */
 export const simulatePayout = defineOperation(
   {
     name: 'simulatePayout',
@@ -34,7 +33,7 @@ export const simulatePayout = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-    // `updatedAt` suffices to repeat the response, because the rest of a payout never changes.
+    // Only `updatedAt` is stored: together with the requested status, it is enough to repeat the response.
     const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
       const { id: payoutId } = await findPayoutByLookup(tx, context, request)
       const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)

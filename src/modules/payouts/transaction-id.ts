@@ -3,11 +3,12 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Ten characters `[A-Z0-9]` (ruling 44). Older payouts have twelve, so there are no collisions.
+ * Returns ten characters `[A-Z0-9]` (ruling 44). The ids of older payouts have twelve characters, so they cannot
+ * collide.
  *
- * An affine bijection of the number modulo 36¹⁰, a million times the range of a sequence, hence unique per merchant. A
- * random text would need a unique index with random inserts. The two coefficients come from the merchant's id, so that
- * a reference does not reveal the number of the merchant's payouts.
+ * The id is an affine bijection of the sequence number modulo 36¹⁰, so it is unique per merchant. (36¹⁰ is a million
+ * times the range of a sequence.) A random id would need a unique index with inserts at random positions. The two
+ * coefficients derive from the merchant's id, so that an id does not reveal how many payouts the merchant has made.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
@@ -23,12 +24,12 @@ export function transactionId(merchantId: string, sequence: number): string {
 /** Above the numbers of payouts, so that no deposit has the id of a payout. */
 const firstDepositNumber = 2 ** 32
 
-/** Unique among the merchant's payouts and deposits. */
+/** Returns an id that is unique among the merchant's payouts and deposits. */
 export function depositTransactionId(merchantId: string, sequence: number): string {
   return transactionId(merchantId, firstDepositNumber + sequence)
 }
 
-/** `null` for a text that is not the id of any sequence number. */
+/** Returns `null` if the text is not the id of a sequence number. */
 export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
   const sequence = numberOfTransactionId(merchantId, text)
   return sequence !== null && isSequence(sequence) ? Number(sequence) : null

@@ -22,10 +22,11 @@ type WatchPayoutsArgs = {
 /**
  * The gapless sequence of the merchant's event feed guarantees that no change is missed.
  *
- * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of each is final;
- *   otherwise it never ends and has all later changes, of one customer or of the merchant and all its customers
+ * @param args With `payoutIds`, the stream begins with the current payouts and ends when the status of each is final.
+ *   Otherwise the stream never ends and has all later changes: with `customerId` the changes of this customer's
+ *   payouts, without it the changes of all payouts
  * @param signal ends the stream
- * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (one of the payouts, or the customer)
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */
 export async function watchPayouts(
   context: Context,
@@ -41,7 +42,7 @@ export async function watchPayouts(
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
     return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
-  // Read before the payouts, so that a change in between is sent twice rather than lost.
+  // The position in the feed is read before the payouts, so that a change in between cannot be lost.
   const after = await latestEventSequence(context)
   const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]

@@ -52,7 +52,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * In force from `requestedAt` or else from now. `later` has the rows that will replace it.
+     * Computes the fields of a new row, which takes effect at `requestedAt`, or now if that is `null`. `later` has the
+     * rows that will replace the new row.
      *
      * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
      *   has a row
@@ -73,7 +74,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * The row stays recorded, and another one may be set for the same time. A cancelled row is returned unchanged.
+     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled is
+     * returned unchanged.
      *
      * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
      *   taken effect
@@ -94,7 +96,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Sorted by pair and newest first. Reads all of them, because only operators list them.
+     * Lists rows by pair, newest first. Reads all rows, because only operators list them.
      *
      * @throws DomainError INVALID_INPUT
      */

@@ -11,7 +11,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
 
-/** `flat` plus `percent` per cent of the amount. */
+/** The fee is `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
 /** Ruling 110. */
@@ -31,9 +31,9 @@ const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => 
 
 export type PayoutCharge = {
   readonly amount: Amount
-  /** `null` if no fee was in force. */
+  /** `null` if no fee applied. */
   readonly fee: Amount | null
-  /** `null` if there is no fee, and for fees stored by versions that deducted every fee from the balance. */
+  /** `null` if no fee applied, and in rows of versions that deducted all fees from the balance. */
   readonly feeDeductedFrom: FeeSource | null
 }
 
@@ -74,10 +74,11 @@ export const SetFeeInput = z.object({
 })
 
 /**
- * In force from now or from `effectiveAt` on.
+ * The fee takes effect now or at `effectiveAt`.
  *
- * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
- *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first fee
+ * @param input `flat` is in units of `assetCode`. `percent` is a percentage of the amount: `0.5` is half a per cent.
+ *   One of the two is required. Without `deductedFrom`, the source of the pair's previous fee applies, or `BALANCE` for
+ *   the first fee
  * @returns the fee; `later` has the pair's fees that will replace it
  * @throws DomainError INVALID_INPUT
  */

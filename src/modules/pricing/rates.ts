@@ -40,10 +40,10 @@ export const SetRateInput = z.object({
 })
 
 /**
- * In force from now or from `effectiveAt` on.
+ * The rate takes effect now or at `effectiveAt`.
  *
- * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
- *   than 20 % from the previous one
+ * @param input `rate` is a plain decimal. `effectiveAt` is in ISO 8601 and UTC. `isForced` allows a rate that differs
+ *   by more than 20 % from the previous rate
  * @returns the rate; `later` has the pair's rates that will replace it
  * @throws DomainError INVALID_INPUT
  */
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** Names the flag of the only command that sets rates. */
+/** The message contains the flag `--force`, because only one command sets rates. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

@@ -6,13 +6,13 @@ import type { RowOf, Tables } from '../../database/tables.ts'
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** Sorted latest first. */
+  /** Selects the rows that apply at some time within the span, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Including cancelled ones, in order of `effectiveAt`. */
+  /** Returns the rows from `at` on in order of `effectiveAt`, including cancelled rows. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Sorted newest first within each pair. */
+  /** Returns all rows, newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** `null` if the row is already cancelled. */
+  /** Returns `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 

@@ -5,7 +5,10 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
-/** A price that was set by a clock that was ahead might go unnoticed. */
+/**
+ * Lists future prices at startup, because a price that was set by a clock that was ahead might not be noticed
+ * otherwise.
+ */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())
   const assets = await assetCodesWithNetworks(db)

@@ -14,18 +14,18 @@ export const railOrderStates = defineEnum({
 })
 export type RailOrderState = (typeof railOrderStates)[number]
 
-/** `REJECTED` is final; `RETURNED` means that the money came back after payment. */
+/** `REJECTED` means that the order will never be paid; `RETURNED` means that the money came back after the payment. */
 export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
 export type BankReport = {
   readonly state: ReportState
   readonly reference?: string | null
-  /** For the reason of a rejection or return. */
+  /** The code for the reason of a rejection or return. */
   readonly code?: string | null
-  /** By the bank's clock, in ISO 8601. */
+  /** The time by the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** If the bank requests a time for the next poll. */
+  /** Set if the bank requests a time for the next poll. */
   readonly nextAfterMs?: number
 }
 
@@ -38,11 +38,11 @@ export type RailOrderHistoryEntry = {
   readonly cause: string | null
 }
 
-/** The settlements of the payout are in sequence. */
+/** `settlements` are applied to the payout in this order. */
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** Why an operator must decide. */
+  /** The reason why an operator must decide; otherwise `null`. */
   readonly cause: string | null
 }
 
@@ -58,8 +58,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Reports can be duplicate, late or out of order, so known or outdated states change nothing. A contradiction moves no
- * money and goes to the attention queue.
+ * Reports can be repeated, late or out of order, so a known or outdated state changes nothing. After a contradiction,
+ * no money moves and the order enters the attention queue.
  *
  * @returns `null` if nothing changes
  */

@@ -16,7 +16,7 @@ import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }
 
-/** Must be called in one transaction with `insertPayout`. */
+/** Must be called in the same transaction as `insertPayout`. */
 export const insertRailOrder = insertRow('payoutTransfers')
 
 export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
@@ -56,7 +56,7 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
 /** Uses the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Does not use the cache. */
+/** Reads the routes without the cache of shared queries. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
@@ -77,7 +77,6 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** Paused rails get no orders. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

@@ -21,7 +21,7 @@ export type SandboxAccount = keyof typeof sandboxAccounts
 
 const sandboxAccountPrefix = '99999999'
 
-/** The last two digits; `null` for any other account. */
+/** Returns the last two digits of a sandbox account, or `null` for any other account. */
 export function parseSandboxAccount(accountNumber: string): SandboxAccount | null {
   const digits = accountNumber.slice(sandboxAccountPrefix.length)
   const isKnown = accountNumber.startsWith(sandboxAccountPrefix) && Object.hasOwn(sandboxAccounts, digits)

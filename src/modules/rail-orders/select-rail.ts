@@ -15,8 +15,8 @@ export type RailRoutes = readonly RowOf<'railRoutes'>[]
 export const wildcard = '*'
 
 /**
- * The most specific route decides: the asset counts most, the country least. Without a match, sandbox accounts use the
- * sandbox rail. `null` means that an operator pays.
+ * Returns the rail of the most specific matching route: the asset has the highest precedence, the country the lowest.
+ * If no route matches, sandbox accounts use the sandbox rail. `null` means that an operator pays.
  */
 export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, payout: RoutedPayout): string | null {
   const matches = routes

@@ -29,7 +29,9 @@ export async function enqueueRailOrder(
   })
 }
 
-/** A longer history keeps its first and its latest entries, half each. */
+/**
+ * The maximum length of the history. Half of the entries that are kept are the first ones, half are the latest ones.
+ */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<
@@ -66,7 +68,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** State and `updatedAt` do not change. */
+/** Changes neither the state nor `updatedAt`. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

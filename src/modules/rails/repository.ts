@@ -19,10 +19,7 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/**
- * Returns the orders of all merchants to submit, oldest first. `dueAt` only sorts them, so a clock that was ahead does
- * not delay any order.
- */
+/** All queued orders are due. `dueAt` only sorts them, so a clock that was ahead delays no order. */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -52,10 +49,6 @@ export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   ),
 )
 
-/**
- * Returns orders with an unknown outcome, at most `attempts` submissions, and a poll after `after`, across all
- * merchants.
- */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -71,7 +64,7 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns orders, across all merchants, whose next poll is later than the schedule allows. Omits orders that were just
+ * Returns orders of all merchants whose next poll is later than the schedule allows. Omits orders that were just
  * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
@@ -101,7 +94,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** Stores a bank's message; returns `null` if its id exists. */
+/** Stores a bank's message. Returns `null` if a message with this id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -204,8 +197,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Makes polls due earlier when the merchant's clock advances. Queued orders are always due, and the timeout of a call
- * does not depend on that clock.
+ * Makes polls due earlier when the merchant's clock advances. Skips queued orders, which are always due, and calls in
+ * flight, whose timeout does not depend on the merchant's clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -225,7 +218,7 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** The open states besides QUEUED and ATTENTION. Orders in them are always due for a status poll. */
+/** The open states except QUEUED and ATTENTION. Orders in these states always have a time for their next poll. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
 /** Counts open orders. Each part reads a partial index, because most orders have ended. */
@@ -249,7 +242,7 @@ export const openRailOrderCounts = query(() => {
   )
 })
 
-/** Returns the newest orders of all merchants and rails; their ids are in the order of their creation. */
+/** Returns the newest orders of all merchants and rails. Order ids sort by creation time. */
 export const newestRailOrders = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -259,7 +252,6 @@ export const newestRailOrders = query((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Returns orders of a rail with an id greater than `after`, across all merchants, each with its payout amount. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -280,8 +272,8 @@ export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; 
 )
 
 /**
- * Counts the newest orders of all merchants, from an id on, by rail and state. Reads the primary key backwards, because
- * ids begin with the time.
+ * Counts the newest orders of all merchants with ids from `from` on, by rail and state. Reads the primary key
+ * backwards, because ids begin with the creation time.
  */
 export const recentRailOrderCounts = query((p: Params<{ from: string; limit: number }>) =>
   acrossMerchants(

@@ -34,7 +34,7 @@ export const payoutMethodIdsByAddress = query((p: Lookup<{ walletAddress: string
   payoutMethodIds(p).where('walletAddress', '=', p.walletAddress),
 )
 
-/** Returns a wallet once for each network of the address. */
+/** Returns a wallet once for each network on which it has the address. */
 export const walletIdsByAddress = query((p: Lookup<{ address: string }>) =>
   selectFrom('walletAddresses')
     .select('walletId as id')

@@ -34,7 +34,7 @@ const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
 
-/** A found object. `isExact` is false if only the beginning of a name matches. */
+/** An object that matches the term. `isExact` is false if only the beginning of a name matches. */
 export type SearchHit = { readonly isExact: boolean } & (
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'customer'; readonly row: Customer }
@@ -49,7 +49,7 @@ export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore
 type Search = {
   readonly context: Context
   readonly term: string
-  /** The id in the term: a UUID, or the UUID in a global id of a type that has such rows. */
+  /** Returns the id in the term: a UUID, or the UUID in a global id if the id is of this type. */
   readonly idOf: (type: SearchHit['type']) => string | null
   readonly params: { readonly merchantId: string; readonly limit: number }
 }
@@ -58,13 +58,13 @@ type Ids = readonly (string | null | undefined)[]
 
 /**
  * Finds payouts, customers, wallets, payout methods and deposits by any of their identifiers, and customers by the
- * beginning of a name. Exact matches come first. Finds only rows that the lists show to the caller.
+ * beginning of a name. Exact matches come first. Finds only rows that the caller can also list.
  *
  * @throws DomainError INVALID_INPUT
  */
 export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
   const { term, first } = parseInput(SearchInput, input)
-  // One more than requested shows whether there are more.
+  // Reads one more hit than requested, to find out whether there are more.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
   const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
@@ -98,7 +98,7 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-/** The types of hits by the names of their GraphQL types, which global ids contain. */
+/** The types of hits by GraphQL type, whose name global ids contain. */
 export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',
@@ -112,7 +112,7 @@ function idReader(term: string): Search['idOf'] {
   const uuid = parseUuid(term)
   if (uuid !== null) return () => uuid
   const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(term) ? Buffer.from(term, 'base64').toString('latin1') : ''
-  // The key of an entry continues with its line.
+  // The key of a ledger entry has further characters after the UUID: the number of its line.
   const [, globalType = '', key = ''] = /^([A-Z]\w*):([^:]+)/.exec(decoded) ?? []
   const id = parseUuid(key)
   const [, hitType] = Object.entries(hitTypesByName).find(([name]) => name === globalType) ?? []
@@ -126,7 +126,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   const [byTransactionId, byReference, byKey, byAccountNumber, byFiatReference] = await Promise.all([
     findPayoutByTransactionId(db, { merchantId, transactionId: term }),
     uuid === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(uuid) }),
-    // The row can be another customer's; only its id is used, and read again in the caller's scope.
+    // The row can belong to another customer. Only its id is used, and the row is read again in the caller's scope.
     key === null ? null : payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }),
     payoutIdsByAccountNumber(db, { ...params, accountNumber: term }),
     payoutIdsByFiatReference(db, { ...params, fiatReferenceId: term }),
@@ -135,7 +135,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
 }
 
-/** Returns the spellings of an address: on EVM networks the case of an address has no meaning. */
+/** Returns the spellings under which an address may be stored, because the case of an EVM address has no meaning. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]
@@ -157,7 +157,10 @@ async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Sear
   return [idOf('payoutMethod'), ...rows.flatMap(idsOf)]
 }
 
-/** The wallets that a transaction on a chain paid, and the references of those of its deposits that are credited. */
+/**
+ * Finds the deposits of a transaction on a chain. Returns the references of credited deposits, and the wallets of
+ * deposits that are not credited yet.
+ */
 async function findTransactions({ context: { db }, term, params }: Search) {
   const rows = await Promise.all(
     networks.map((network) => {
@@ -187,7 +190,7 @@ function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
   return rows.map(({ id }) => id)
 }
 
-/** Reads the rows in the order of their ids, each once. */
+/** Reads each row once, and returns the rows in the order of the ids. */
 async function readRows<Row extends { readonly id: string }>(
   candidates: Ids,
   read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],

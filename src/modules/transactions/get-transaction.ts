@@ -17,7 +17,7 @@ export const GetTransactionInput = z.object({ transactionId: z.string() })
 type Found = { readonly sequence: number } | null
 
 /**
- * By transaction id or UUID (ruling 133).
+ * Searches by transaction id or UUID (ruling 133).
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -37,7 +37,7 @@ export async function getTransaction(
   return transaction
 }
 
-/** A number that no deposit has is found to be missing when its row is read. */
+/** Whether a deposit has this number is found out later, when its row is read. */
 function depositOf(merchantId: string, transactionId: string): Found {
   const sequence = depositSequenceOfTransactionId(merchantId, transactionId.trim().toUpperCase())
   return sequence === null ? null : { sequence }
@@ -46,9 +46,9 @@ function depositOf(merchantId: string, transactionId: string): Found {
 export const ListTransactionsByReferenceInput = z.object({ referenceId: z.string() })
 
 /**
- * By the `reference_id` of either, or the reference under which a deposit was credited (ruling 132).
+ * Lists the transactions with this `reference_id`, and the deposit that was credited with this reference (ruling 132).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if there is none
+ * @throws DomainError RESOURCE_NOT_FOUND if no transaction matches
  */
 export async function listTransactionsByReference(
   context: Context,

@@ -22,7 +22,7 @@ import type { TransactionNumber } from './transaction-numbers.ts'
 import { numbersOfPage } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 
-/** The default of the original provider. */
+/** The original provider's default. */
 const transactionPageSize = 10
 const customerTransactionPageSize = 20
 
@@ -75,7 +75,6 @@ async function listCustomerTransactions(
 
 type PageRequest = TransactionFilterValues & { readonly page: number; readonly limit: number }
 
-/** Reads one snapshot. */
 async function readPage(context: Context, { page, limit, ...filters }: PageRequest): Promise<Page<Transaction>> {
   const { db, merchantId } = context
   const conditions = await resolveConditions(context, filters)
@@ -96,7 +95,7 @@ type PageSearch = TransactionConditions & {
 
 type FoundNumbers = { readonly numbers: readonly TransactionNumber[]; readonly total: number }
 
-/** True if the list has all payouts and deposits of the merchant, or all of one kind. */
+/** Returns whether the list has all transactions of the merchant, all payouts, or all deposits. */
 function isUnfiltered({ owner, created, idPart, payouts, deposits }: TransactionConditions): boolean {
   return [owner, payouts ?? {}, deposits ?? {}].every(isEmpty) && !hasTimeBounds(created) && idPart === null
 }
@@ -105,7 +104,7 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/** The numbers of payouts and deposits have no gaps. */
+/** The counts suffice to compute the numbers of a page, because the numbers of payouts and deposits have no gaps. */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,
@@ -130,7 +129,7 @@ async function countOf(read: Reader, merchantId: string, name: 'payouts' | 'depo
   return (await latestSequenceNumber(read, { merchantId, name }))?.latest ?? 0
 }
 
-/** Like other filtered lists, this one ends after 10,000 matches. */
+/** Ends after 10,000 matches, like other filtered lists. */
 async function findFilteredNumbers(read: Reader, { offset, limit, ...search }: PageSearch): Promise<FoundNumbers> {
   const matches = await findMatches(read, search)
   return { numbers: matches.slice(offset, offset + limit), total: matches.length }

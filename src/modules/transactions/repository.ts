@@ -13,7 +13,6 @@ const payoutColumns = [
   ...(['address', 'fiatReferenceId', 'createdAt', 'updatedAt', 'payoutMethodId'] as const),
 ] satisfies (keyof PayoutRow)[]
 
-/** Returns rows in any order. */
 export const payoutsBySequences = query((p: Params<Sequences>) =>
   selectFrom('payouts')
     .leftJoin('payoutTransfers', (join) =>
@@ -29,7 +28,6 @@ export const payoutsBySequences = query((p: Params<Sequences>) =>
     .where('payouts.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Returns rows in any order. */
 export const depositsBySequences = query((p: Params<Sequences>) =>
   selectFrom('deposits')
     .leftJoin('depositReversals', (join) =>
@@ -49,7 +47,6 @@ export const depositsBySequences = query((p: Params<Sequences>) =>
     .where('deposits.sequence', 'in', listParam(p.sequences)),
 )
 
-/** Newest first, up to a number in the list of transactions. */
 export const depositNumbersUpTo = query((p: Params<{ merchantId: string; transactionNumber: number; limit: number }>) =>
   selectFrom('deposits')
     .select(['sequence', 'transactionNumber'])
@@ -76,7 +73,7 @@ const depositFilters = [
   ...(['customerId', 'isMerchantOwned', 'assetCode', 'isCredited', 'createdFrom', 'createdBefore'] as const),
 ] as const
 
-/** Newest first; `isCredited` leaves out deposits that were reversed. */
+/** Returns matching deposits, newest first. `isCredited` excludes reversed deposits. */
 export const depositNumbers = queryWithFilters(depositFilters, (p: Params<DepositFilters>, has) => {
   let deposits = selectFrom('deposits')
     .select(['deposits.sequence', 'deposits.transactionNumber'])
@@ -102,7 +99,10 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
   return deposits.orderBy('deposits.sequence', 'desc').limit(p.limit)
 })
 
-/** In any order. Operators reversed each by a command, so they are few. */
+/**
+ * Returns the reversed deposits in no particular order. They are few, because an operator reverses each deposit by a
+ * command.
+ */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
   selectFrom('depositReversals')
     .innerJoin('deposits', (join) =>
@@ -115,7 +115,7 @@ export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) 
     .where('depositReversals.merchantId', '=', p.merchantId),
 )
 
-/** At or below a sequence number, of one customer if given. */
+/** Returns the last deposit whose sequence is at most `fromSequence`, of one customer if `customerId` is given. */
 export const depositMarks = queryWithFilters(
   ['customerId'],
   (p: Params<{ merchantId: string; fromSequence: number; customerId: string }>, has) => {

@@ -8,7 +8,7 @@ import type { PayoutStatus } from '../payouts/payout.ts'
 import { depositSequenceOfTransactionId } from '../payouts/transaction-id.ts'
 import { transactionModes, transactionStatuses, transactionTypes } from './wallet-transaction.ts'
 
-/** The original provider once called a new payout `PENDING`, so callers filter by both names (ruling 131). */
+/** The original provider once called a new payout `PENDING`, so clients may filter by either name (ruling 131). */
 const statusFilters = ['PENDING', ...transactionStatuses] as const
 
 export const customerTransactionFilters = {
@@ -31,7 +31,7 @@ export const transactionFilters = {
   ...customerTransactionFilters,
 }
 
-/** With an offset, or a day; the last day is included (ruling 134). */
+/** A time with an offset, or a day. The last day is included (ruling 134). */
 export const transactionDateFields = {
   startDate: optional(dayOrInstant()),
   endDate: optional(endDayOrInstant()),
@@ -44,7 +44,7 @@ export type TransactionFilterValues = FilterValues<typeof transactionFilters> & 
 
 type OwnerConditions = { readonly customerId?: string; readonly isMerchantOwned?: true }
 
-/** Conditions on payouts; `isCancelled` applies to those that failed. */
+/** `isCancelled` applies only to failed payouts. */
 export type PayoutConditions = {
   readonly status?: PayoutStatus
   readonly isCancelled?: boolean
@@ -58,7 +58,7 @@ export type DepositConditions = {
   readonly sequence?: number | undefined
 }
 
-/** `null` if no row of a list can match. */
+/** `payouts` or `deposits` is `null` if no row of that list can match. */
 export type TransactionConditions = {
   readonly owner: OwnerConditions
   readonly created: CreatedRange
@@ -115,7 +115,7 @@ function combine<Conditions extends object>(
   return { ...conditions, ...asset, ...one }
 }
 
-/** `null` for an owner without any transaction: another customer than the token's, or the merchant. */
+/** Returns `null` if a token of a customer filters by another owner, because then no transaction can match. */
 function ownerConditions(
   { db: { customerId } }: Context,
   owner: TransactionFilterValues['owner'],
@@ -125,7 +125,7 @@ function ownerConditions(
   return customerId === undefined || owner.customerId === customerId ? owner : null
 }
 
-/** For a whole transaction id; `null` if neither filter has one. */
+/** Finds the transaction if a filter has a whole transaction id. Returns `null` if neither filter has one. */
 async function findById(
   context: Context,
   { transactionId, search }: Pick<TransactionFilterValues, 'transactionId' | 'search'>,

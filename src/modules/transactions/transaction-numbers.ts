@@ -1,6 +1,6 @@
 /**
- * By the number in its own list. `payoutsBefore` is how many payouts are older than a deposit, which gives both lists
- * one order.
+ * A transaction by its number in the list of payouts or of deposits. `payoutsBefore` is the number of payouts that are
+ * older than the deposit; it determines the order across both lists.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }
@@ -9,10 +9,10 @@ export type TransactionNumber =
 export type DepositNumbers = { readonly sequence: number; readonly transactionNumber: number }
 
 /**
- * Newest first, without reading payouts: the numbers of transactions have no gaps, so a number that no deposit has is
- * that of a payout.
+ * Returns transactions newest first, without reading payouts: the numbers of transactions have no gaps, so a number
+ * that no deposit has belongs to a payout.
  *
- * @param deposits the deposits up to `newest`, newest first, at least one more than the page has rows
+ * @param deposits are the deposits up to `newest`, newest first, and at least one more than the page has rows
  */
 export function numbersOfPage({
   newest,
@@ -35,7 +35,7 @@ export function numbersOfPage({
   return numbers
 }
 
-/** Merges both, newest first. */
+/** Merges payouts and deposits, newest first. */
 export function mergeNumbers(payouts: readonly number[], deposits: readonly DepositNumbers[]): TransactionNumber[] {
   const merged: TransactionNumber[] = []
   let index = 0

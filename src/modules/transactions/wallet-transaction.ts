@@ -14,7 +14,7 @@ export const transactionStatuses = defineEnum({
 })
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** This service has no internal transfers, but callers of the original provider filter by them (ruling 131). */
+/** This service has no internal transfers, but clients of the original provider filter by this type (ruling 131). */
 export const transactionTypes = defineEnum({
   DEPOSIT: 'Money arrived in a wallet.',
   PAYOUT: 'Money left a wallet for a bank account.',
@@ -28,7 +28,7 @@ export const transactionModes = defineEnum({
 })
 type TransactionMode = (typeof transactionModes)[number]
 
-/** The original provider lists payouts and deposits as transactions. */
+/** A payout or deposit in the form in which the original provider lists both. */
 export type Transaction = {
   readonly merchantId: string
   readonly id: string
@@ -59,12 +59,15 @@ export type Transaction = {
   readonly bankAccount: string | null
 }
 
-/** With its rail order if the order was cancelled. */
+/** `cancelledOrderId` is the id of the rail order if the order was cancelled. */
 export type PayoutRow = Omit<Payout, 'idempotencyKey' | 'fingerprint' | 'transferId'> & {
   readonly cancelledOrderId: string | null
 }
 
-/** With its reversal and its transfer on a chain, if there are any. */
+/**
+ * `reversedAt` is `null` if the deposit was not reversed; `txHash` and `network` are `null` if it has no transfer on a
+ * chain.
+ */
 export type DepositRow = Deposit & {
   readonly reversedAt: string | null
   readonly txHash: string | null
@@ -105,7 +108,7 @@ export function depositTransaction(deposit: DepositRow): Transaction {
     senderWalletId: null,
     receiverWalletId: walletId,
     transactionId: depositTransactionId(merchantId, deposit.sequence),
-    // The provider writes the assets of deposits in lower case, and those of payouts in upper case.
+    // The original provider writes the asset of a deposit in lower case, but the asset of a payout in upper case.
     assetCode: deposit.assetCode.toLowerCase(),
     referenceId: transferId,
     status: deposit.reversedAt === null ? 'COMPLETED' : 'REVERSED',

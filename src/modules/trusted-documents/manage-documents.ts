@@ -12,11 +12,12 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Trusts every document of a manifest, or none. Removed documents are trusted again. An id that was ever used for
- * another text is rejected, because deployed clients refer to the text that they were built with.
+ * Adds all documents of a manifest to the trusted documents; if one is invalid, adds none. Documents that were removed
+ * are trusted again. An id that was ever used for another text is rejected, because deployed clients use the id for the
+ * text with which they were built.
  *
- * @param manifest the content of the manifest; `parse-manifest.ts` documents the formats
- * @param validate returns the errors of a text, by schema and limits
+ * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
+ * @param validate returns the errors of a text according to the schema and the limits
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
  */
 export async function addDocuments(

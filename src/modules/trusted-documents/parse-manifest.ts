@@ -4,13 +4,13 @@ import { parseJsonText } from '../../core/net/json-text.ts'
 
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** Ids appear in URLs. */
+/** Restricts ids to characters without spaces, because ids appear in URLs. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * Accepts an object of texts by id, as relay-compiler and the client preset of graphql-codegen write it, or Apollo's
+ * Two formats are allowed: an object with texts by id (relay-compiler, client preset of graphql-codegen), and Apollo's
  * list of operations.
  *
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document

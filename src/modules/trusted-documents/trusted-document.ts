@@ -1,13 +1,16 @@
 import type { RowOf } from '../../database/tables.ts'
 
 /**
- * Trusted for every merchant, until `removedAt`. Its `id` comes from the client's build tool and is bound to this
- * `text` permanently.
+ * A GraphQL document that is trusted for all merchants until `removedAt`. `id` comes from the client's build tool and
+ * is permanently bound to `text`.
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
-/** An empty list means that the document can be executed. */
+/** Returns the errors of a document. A document without errors can be executed. */
 export type DocumentValidator = (text: string) => readonly string[]
 
-/** Each process caches them with their plans, which takes about a hundred bytes per character. */
+/**
+ * Limits the memory, because each process caches all documents with their plans, which needs about a hundred bytes per
+ * character.
+ */
 export const maxTrustedCharacters = 1_000_000

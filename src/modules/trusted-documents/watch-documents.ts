@@ -3,26 +3,23 @@ import { documentsChangedAfter } from './repository.ts'
 import type { TrustedDocument } from './trusted-document.ts'
 
 export type TrustedDocumentWatcher = {
-  /**
-   * Applies changes if the table version shows that there are any (SQLite). Returns `undefined` if there is nothing to
-   * await.
-   */
+  /** Applies changes if the table version has changed (SQLite). Returns `undefined` if there is nothing to await. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Applies changes before a document is reported as unknown, on an engine without table versions (PostgreSQL). */
+  /** Applies changes before a document is reported as unknown, if the engine has no table versions (PostgreSQL). */
   readonly refreshAfterMiss: () => Promise<void> | undefined
   readonly start: () => Promise<void>
   readonly stop: () => void
 }
 
 /**
- * Calls `apply` with documents that any process added or removed, in order.
+ * Calls `apply`, in order, with documents that any process has added or removed.
  *
- * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately.
- * PostgreSQL notifies of changes; if a notification is lost, a poll finds them within two seconds. A request for an
- * unknown document polls too.
+ * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
+ * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
+ * request for an unknown document also polls.
  *
- * @param apply receives all changes together and must not fail; its synchronous part takes effect for the next request
- * @param isWaitedFor whether to watch for changes even before there is any document
+ * @param apply gets all changes at once and must not fail; its synchronous part takes effect before the next request
+ * @param isWaitedFor is whether to watch for changes even while there are no documents
  */
 export function watchTrustedDocuments(
   { db }: Service,

@@ -17,14 +17,15 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** Taken addresses to skip before giving up. */
+/** The maximum number of address numbers that are skipped because their addresses are taken. */
 const maxNumbersTried = 100
 
 /**
- * An address is used only once among all merchants (rulings 32 and 114).
+ * No two wallets of an installation have the same address, not even wallets of different merchants (rulings 32 and
+ * 114).
  *
- * For EVM networks and Tron, the address is derived from the merchant's extended public key; for Solana, it comes from
- * the imported pool. The sandbox has test keys for merchants without their own. No private key is involved.
+ * For EVM networks and Tron, the address is derived from the merchant's extended public key. For Solana, it comes from
+ * the imported pool. In the sandbox, merchants without a key share test keys. No private key is involved.
  *
  * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
  *   next addresses are all taken
@@ -33,7 +34,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // Takes the number first, so that no concurrent transaction gets it; an error rolls it back.
+    // The number is taken first, so that no concurrent transaction gets the same number. An error rolls this back.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
@@ -41,7 +42,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** Numbered from one. A number may have no address. */
+/** Addresses are numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
   /** In order of preference: the first address that is not taken is used. */
@@ -67,7 +68,10 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
   }
 }
 
-/** Each key has numbers of its own from zero, because wallets scan at most twenty unused addresses ahead (BIP-44). */
+/**
+ * Each key has a separate sequence from zero, because wallet software scans at most twenty unused addresses ahead
+ * (BIP-44).
+ */
 async function derivedAddressSource(
   tx: Tx,
   { merchantId, mode }: Context,
@@ -88,10 +92,10 @@ async function derivedAddressSource(
 }
 
 /**
- * Used in this order. Known addresses are skipped.
+ * Wallets get the addresses in this order. Addresses that the pool already has are skipped.
  *
- * @throws DomainError INVALID_INPUT with the first invalid lines, or with an address of another merchant; no address is
- *   added
+ * @throws DomainError INVALID_INPUT, without adding any address: lists the first invalid lines, or an address in the
+ *   pool of another merchant
  */
 export async function importSolanaAddresses(
   context: Context,

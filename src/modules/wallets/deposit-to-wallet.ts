@@ -14,8 +14,8 @@ export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(
 export type Deposit = RowOf<'deposits'>
 
 /**
- * Credits once per reference. A repeated reference with the same wallet and amount returns the same deposit, unless it
- * was reversed.
+ * Credits a wallet once per reference. A repeated reference with the same wallet and amount returns the existing
+ * deposit, unless the deposit was reversed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
@@ -25,7 +25,6 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** Runs in the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,
@@ -41,8 +40,8 @@ export async function addDeposit(
     return requireSameDeposit(earlier, { walletId, amount })
   }
 
-  // Payouts and deposits are one list of transactions, so they share one order of times. Locking the list before the
-  // wallet, as a payout does, avoids deadlocks.
+  // Payouts and deposits form one list of transactions, so their times must be in one order. Locking the list before
+  // the wallet, as payouts do, avoids deadlocks.
   const { latestTime } = await stampTransactions(tx, context, BigInt(context.now()))
   const transfer = await postTransfer(tx, withFixedTime(context, latestTime), {
     kind: 'deposit',
@@ -70,7 +69,7 @@ export async function addDeposit(
   return deposit
 }
 
-/** Payouts have no number of their own in the list of transactions: a deposit's number tells how many are before it. */
+/** In the list of transactions, a deposit stores how many payouts precede it; payouts store no position. */
 function stampTransactions(tx: Tx, { merchantId }: Context, time: bigint) {
   return stampSequence(tx, { merchantId, name: 'payouts', time })
 }

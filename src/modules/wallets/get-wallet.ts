@@ -10,7 +10,7 @@ import type { Wallet, WalletAddress } from './wallet.ts'
 export const GetWalletInput = z.object({ walletId: z.string() })
 
 /**
- * Of the merchant or a customer, with all its addresses (contract 4.11).
+ * Returns a wallet of any owner with all its addresses (contract 4.11).
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -26,7 +26,7 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
 
 type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns addresses oldest first for each wallet. */
+/** Returns each wallet's addresses oldest first. */
 export async function findWalletAddresses(
   { db, merchantId }: WalletReadContext,
   walletIds: readonly string[],

@@ -9,11 +9,7 @@ import type { Wallet } from './wallet.ts'
 
 type WalletPageInput = z.input<typeof wallets.PageInput>
 
-/**
- * Of any owner, with their addresses.
- *
- * @throws DomainError INVALID_INPUT
- */
+/** @throws DomainError INVALID_INPUT */
 export async function listWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   const page = await wallets.page(context, input)
   const { db, merchantId } = context
@@ -25,7 +21,7 @@ export async function listWallets(context: Context, input: WalletPageInput): Pro
 export const ListCustomerWalletsInput = wallets.PageInput.extend({ customerId: z.string() })
 
 /**
- * With their addresses (contract 4.10).
+ * Contract 4.10.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */

@@ -37,7 +37,7 @@ export const wallets = defineList({
   },
   toConditions: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    // The contract has no status but `active`.
+    // `active` is the only status in the contract.
     if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
     // A currency implies its asset type, so a mismatch matches nothing.

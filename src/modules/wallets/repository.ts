@@ -31,7 +31,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** `null` if any merchant has ever claimed the address. */
+/** Returns `null` if a merchant has ever claimed the address. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))
@@ -82,7 +82,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Operators do not know the merchant. */
+/** Operators look up a wallet without knowing its merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -128,7 +128,10 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 
 export const insertDepositReversal = insertRow('depositReversals')
 
-/** Sums the maintained balances of at most `limit` wallets of all merchants by asset, in whole units and their rest. */
+/**
+ * Sums the balances of at most `limit` wallets of all merchants by asset. Each sum is split into whole units and the
+ * remainder.
+ */
 export const heldBalances = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -13,10 +13,10 @@ export const ReverseDepositInput = z.object({ reference: text(), reason: freeTex
 export type DepositReversal = RowOf<'depositReversals'>
 
 /**
- * In full and once (ruling 113). The deposit stays recorded, and its reference stays used.
+ * A deposit is reversed once and in full (ruling 113). It stays recorded, and its reference cannot be used again.
  *
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (reversed
- *   before), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (already
+ *   reversed), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
  */
 export async function reverseDeposit(
   context: Context,

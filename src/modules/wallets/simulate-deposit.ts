@@ -9,7 +9,9 @@ import { depositByReference } from './repository.ts'
 
 const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
 
-/** @param input without `reference` one is generated, so each call without an idempotency key is a new deposit */
+/**
+ * @param input without `reference`, a reference is generated, so each call without an idempotency key is a new deposit
+ */
 export const simulateDeposit = defineOperation(
   {
     name: 'simulateDeposit',
@@ -22,7 +24,7 @@ export const simulateDeposit = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Deposit>> => {
     const request = parseInput(SimulateDepositInput, input)
-    // A deposit never changes, so its reference suffices.
+    // Only the reference is stored: a deposit never changes, so reading it again repeats the response.
     const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
       await addDeposit(tx, context, { ...request, reference })

@@ -2,7 +2,7 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** The values of fields by name. A flag that is set has any text; a list is separated by commas. */
+/** The values of the fields by name. A flag is set if it has a value; the items of a list are separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
 /** `name` is the field's name in the operation. */
@@ -12,13 +12,14 @@ export type ActionField = {
   readonly typed: string
   readonly help?: string
   /**
-   * The label in the console's form. A field without a label is provided by the page, or exists only in the command.
+   * The label in the console's form. A field without a label either gets its value from the page or exists only in the
+   * command.
    */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly isMultiple?: true
-  /** Whether the value is a time, which the form takes in UTC without its zone. */
+  /** Whether the value is a time. In the form, times are in UTC and have no time zone suffix. */
   readonly isTime?: true
   /** Whether the form requires a value, although the command does not. */
   readonly isRequiredInForm?: true
@@ -31,23 +32,29 @@ export type ActionDeclaration = {
   /** Identifies the form, if the console has several forms for the action. */
   readonly formName?: string
   readonly title: string
-  /** The list of commands shows the first sentence. */
+  /** The description of the command. The list of commands shows its first sentence. */
   readonly summary: string
-  /** Replaces the summary in the form. */
+  /** The description in the form, if it differs from the summary. */
   readonly formText?: string
   readonly fields: readonly ActionField[]
-  /** The fields whose values are in a row of a page, separated by spaces. */
+  /**
+   * The fields that get their values from a row of the page. The form submits these values as one string, separated by
+   * spaces.
+   */
   readonly rowFields?: readonly string[]
   /** The fields that identify the action's object. */
   readonly subject: readonly string[]
   /** Whether the action moves money. If so, the command requires a reason in live. The form always requires one. */
   readonly movesMoney?: true
-  /** Whether no other action undoes it. The console asks for a confirmation, as it does before money moves. */
+  /**
+   * Whether no other action can undo this one. If so, the console asks for a confirmation, as for actions that move
+   * money.
+   */
   readonly isIrreversible?: true
   /** Whether the command requires a reason in the sandbox too. */
   readonly requiresReason?: true
   readonly reasonHint?: string
-  /** Names in the operation's errors that differ from those in `fields`. */
+  /** Maps field names in the operation's errors to names in `fields`, where they differ. */
   readonly errorFields?: FieldNames
   /** A secret field of the result. The console shows it once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }

@@ -49,7 +49,7 @@ export const setRateAction: ActionDeclaration = {
   },
 }
 
-/** In a row of the rates, with the present rate. */
+/** The form in a row of the list of rates, which shows the current rate. */
 export const changeRateAction: ActionDeclaration = {
   ...setRateAction,
   formName: 'rate change',
@@ -110,7 +110,7 @@ export const setFeeAction: ActionDeclaration = {
   },
 }
 
-/** In a row of the fees, with the present fee. */
+/** The form in a row of the list of fees, which shows the current fee. */
 export const changeFeeAction: ActionDeclaration = {
   ...setFeeAction,
   formName: 'fee change',
@@ -134,7 +134,10 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/** The revision orders rows with the same time. Operators see by `cancelledAt` which of them is in force. */
+/**
+ * Omits the revision, which only orders rows with the same time. `cancelledAt` shows operators which of these rows
+ * applies.
+ */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

@@ -33,7 +33,6 @@ function webhookAction({ fields = [], call, ...texts }: WebhookActionSpec): Acti
   }
 }
 
-/** Omits internal columns. */
 export function endpointRow<Endpoint extends WebhookEndpoint>(endpoint: Endpoint) {
   const { merchantId: _, sequence: __, probeAt: ___, cursor, types, ...shown } = endpoint
   return { ...shown, types: types.join(' '), sentUpTo: cursor }
@@ -120,7 +119,7 @@ export const replayEventsAction = webhookAction({
   errorFields: { eventId: 'after' },
 })
 
-/** In a row of the list of deliveries. */
+/** The form in a row of the list of deliveries. */
 export const replayEventAction = webhookAction({
   ...replaySpec,
   formName: 'webhook replay event',

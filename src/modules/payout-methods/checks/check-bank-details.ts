@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** Contract 4.4, where the nullable ones are optional. */
+/** Contract 4.4. The nullable fields are optional there. */
 export type BankDetails = {
   currency: string
   accountNumber: string
@@ -13,7 +13,10 @@ export type BankDetails = {
   iban: string | null
 }
 
-/** Checks the account number for NGN only: no single rule covers another currency of the contract (ruling 23). */
+/**
+ * Checks the account number for NGN only, because the contract's other currency has no single rule for account numbers
+ * (ruling 23).
+ */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
   const checks = [
@@ -27,10 +30,10 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Ten digits, the last of which is a check digit over the bank code and the other nine (CBN, NUBAN standard of 2010,
- * revised in 2020). Detects every single wrong digit.
+ * Checks a NUBAN: ten digits. The last digit is a check digit over the bank code and the first nine digits, which
+ * detects every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
  *
- * @returns null if no check is possible, because the CBN has not assigned the bank code
+ * @returns `null` if no check is possible, because the bank code is not one that the CBN assigns
  */
 export function checkNuban({
   accountNumber,
@@ -50,11 +53,11 @@ export function checkNuban({
 }
 
 /**
- * Six digits: a bank's three digits prefixed with `000`, or the five digits of another financial institution prefixed
- * with `9`.
+ * Returns six digits: the three digits of a bank with the prefix `000`, or the five digits of another financial
+ * institution with the prefix `9`.
  *
- * Returns null for codes of payment switches, which the check digit does not cover: NIBSS uses six digits (`000013` is
- * not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
+ * Returns `null` for codes of payment switches, because the check digit does not cover them: NIBSS uses other codes of
+ * six digits (`000013` is not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
  */
 function institutionCode(bankCode: string): string | null {
   if (/^\d{3}$/.test(bankCode)) return `000${bankCode}`
@@ -118,7 +121,8 @@ function abaError(text: string): string | null {
   return weightedSum(text, [3, 7, 1]) % 10 === 0 ? null : 'The check digit of the routing number is wrong.'
 }
 
-// ibantools expects one letter in front of the bank's digits in Côte d'Ivoire; codes in use have two (CI008).
+// For Côte d'Ivoire, ibantools expects one letter before the bank's digits, but the codes in use have two letters
+// (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
 /** Checks an IBAN (ISO 13616). Allows spaces and lower case. */
@@ -127,7 +131,7 @@ export function checkIban(iban: string): IdentifierCheck {
 }
 
 function ibanError(text: string): string | null {
-  // First, because it allows only ASCII: upper-casing could turn other characters into ASCII.
+  // This check comes before `toUpperCase`, which could turn other characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()

@@ -22,8 +22,8 @@ export const checkOutcomes = defineEnum({
 /**
  * A failed check never rejects a request (ruling 23).
  *
- * `field` is the camelCase name, such as `accountNumber`. `message` does not contain the identifier, because results
- * are logged and account numbers must not be.
+ * `field` is the camelCase name, for example `accountNumber`. `message` must not contain the identifier, because
+ * results are logged and account numbers must not appear in logs.
  */
 export type IdentifierCheck = {
   field: string
@@ -45,7 +45,7 @@ export function toIdentifierCheck({
   return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
-/** No check knows whether the account exists. */
+/** The messages claim no more than the format, because no check can find out whether the account exists. */
 const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',

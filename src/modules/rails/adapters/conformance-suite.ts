@@ -31,11 +31,11 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** Above the limit of five minutes. */
+/** Exceeds the maximum age of signatures, five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * The orders pay an account of the operator. Does not check reports that the bank posts.
+ * Checks a bank's API with orders that pay an account of the operator. Does not check the reports that a bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -47,7 +47,7 @@ export async function checkRail(
   const bank = createBankUnderTest(service, rail, parseInput(CheckRailInput, input))
   const results: RuleResult[] = []
   try {
-    // Sequentially, because rules use the orders of earlier rules.
+    // The rules run sequentially, because they use the orders of earlier rules.
     for (const [rule, check] of conformanceRules) {
       const [isKept, seen] = await check(bank)
       results.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
@@ -74,7 +74,7 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** By accepted order, to compare later responses with. */
+    /** The responses by accepted order, for comparison with later responses. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),
@@ -278,7 +278,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** True only if the bank reports no state. */
+/** A response with a state is no rejection. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

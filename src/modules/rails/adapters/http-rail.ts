@@ -25,19 +25,22 @@ export type HttpRailConfig = {
   readonly name: string
   /** Has no trailing slash. */
   readonly url: string
-  /** `whsec_…`, newest first. Our requests are signed with all of them, the bank's reports with any. */
+  /**
+   * Secrets (`whsec_…`), newest first. Our requests have a signature for each secret; the bank may sign its reports
+   * with any of them.
+   */
   readonly secrets: readonly string[]
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** Decides when signatures expire. */
+  /** The clock for the age of signatures. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
 
 /**
- * docs/guides/rails.md describes the API. The methods throw unless the bank gives a documented response; the order's
- * state is then unknown. Responses need no signature, because TLS authenticates the bank.
+ * Creates a rail for the bank API that docs/guides/rails.md describes. A method throws if the bank's response is not a
+ * documented one; the order's state is then unknown. Responses need no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -107,10 +110,10 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
   }
 }
 
-/** A bank without these calls. A rail that checks `webhook-id` first may respond with 401 to a path that it lacks. */
+/** The statuses of a bank that lacks a call. 401 is included, because a bank may check `webhook-id` before the path. */
 const unsupportedStatuses: readonly number[] = [401, 404, 405, 501]
 
-/** Someone waits for the answer to a question about a bank. */
+/** Lookups of banks and accounts have a shorter limit, because a user waits for the response. */
 const maxLookupMs = 10_000
 
 function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
@@ -119,7 +122,7 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** Calls that are about no order. A call without a body is a GET. */
+/** For calls without an order. A call without a body is a GET. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
@@ -134,7 +137,7 @@ function isSuccess(status: number): boolean {
   return status === ok || status === created
 }
 
-/** @throws if there is no complete response */
+/** @throws if the response is missing or incomplete */
 function requireWholeResponse(result: HttpResult): { status: number; body: Buffer } {
   if ('kind' in result) throw new Error(`the bank did not answer: ${result.message}`)
   const { status, isWhole, beginning } = result
@@ -152,7 +155,8 @@ function unexpectedResponse(status: number): Error {
 export type BankRequestType = 'submit' | 'find' | 'cancel'
 
 /**
- * A request to a bank. `rail check` sets `signedBy`, `signedAs` and `ageMs` to test which signatures the bank rejects.
+ * A request to a bank. Only `rail check` sets `signedBy`, `signedAs` and `ageMs`, to test which signatures the bank
+ * rejects.
  */
 export type BankRequest = {
   readonly type: BankRequestType
@@ -161,7 +165,7 @@ export type BankRequest = {
   readonly signedBy?: Signer
   readonly signedAs?: string
   readonly ageMs?: number
-  /** For example to add trace context. */
+  /** Builds the headers to send from the signed ones, for example to add trace context. */
   readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
 }
 
@@ -176,8 +180,8 @@ type BankClientOptions = {
 export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
 
 /**
- * The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body, so `webhook-id` contains
- * the request type and the order id (`find_<order id>`), which makes a captured signature useless for another request.
+ * The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body. So `webhook-id` contains
+ * the request type and the order id (`find_<order id>`), to make a captured signature useless for other requests.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

@@ -3,9 +3,9 @@ import type { Bank, BankAccountNumber, ResolvedBankAccount } from '../../../oper
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
 export type PaymentInstruction = {
-  /** The payout's `reference_id`, a UUID, in every submission. */
+  /** The payout's `reference_id`, a UUID. All submissions of the payout have this id. */
   readonly id: string
-  /** The recipient may see it. */
+  /** May appear on the recipient's statement. */
   readonly transactionId: string
   /** The amount that arrives, in `currency`. */
   readonly amount: string
@@ -23,51 +23,51 @@ export type PaymentInstruction = {
   readonly narration: string | null
   readonly createdAt: string
   readonly submittedAt: string
-  /** Includes this submission. */
+  /** The number of submissions, including this one. */
   readonly attempts: number
   readonly now: number
 }
 
-/** In addition to the rail's own, such as trace context. */
+/** Headers in addition to the rail's headers, for example trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * If a method throws, or takes longer than `callMs`, the outcome is unknown. The bank may have accepted the order, so
- * the service polls for its state.
+ * If a method throws or takes longer than `callMs`, the outcome is unknown. The bank may have accepted the order, so
+ * the service polls for the order's state.
  */
 export type Rail = {
   readonly name: string
-  /** Limits each process. */
+  /** The maximum per process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
-  /** Whether a failed call predicts nothing about the next one. If so, the rail has no circuit breaker. */
+  /** Whether a failed call does not predict the outcome of the next call. If so, the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
-  /** How long after the first submission an id can be submitted again without a second payment. */
+  /** How long after the first submission the same id can be submitted again without causing a second payment. */
   readonly idempotentForMs: number
-  /** Idempotent by the order's id. */
+  /** Must be idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
-  /** `NOT_FOUND` if the bank is certain that it has no such order. */
+  /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** Absent for banks without such a list. */
+  /** Absent if the bank's API has no such call. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** Absent for banks that do not reveal names. */
+  /** Absent if the bank's API has no such call. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
-  /** For banks that report state changes themselves. */
+  /** Present if the bank posts reports of state changes. */
   readonly reports?: {
     /**
      * The signature must be at most five minutes old.
      *
-     * @returns the bank's id of the message; a message that is posted again has the same id
+     * @returns the bank's id of the message, which is the same if the bank posts the message again
      * @throws DomainError INVALID_TOKEN
      */
     readonly verify: (request: ReportRequest) => string
-    /** @throws DomainError INVALID_INPUT with the fields that can't be parsed */
+    /** @throws DomainError INVALID_INPUT with the fields that cannot be parsed */
     readonly read: (body: string) => readonly IdentifiedBankReport[]
   }
 }
 
-/** Header names are in lower case; the body is unchanged. */
+/** Header names are in lower case; the body is as received. */
 export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
@@ -80,7 +80,7 @@ export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** `call` uses the given headers, or else the caller's. */
+/** `call` sends the given headers, or the caller's headers if none are given. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,

@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** By the time since the first submission. */
+/** The responses for an order. `ageMs` is the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -67,7 +67,7 @@ function throwNoAnswer(): never {
   throw noAnswerError()
 }
 
-/** All their accounts exist, except the one that rejects as missing. */
+/** The simulated banks. All accounts exist, except the one whose behaviour is a missing account. */
 const banks = [
   { currency: 'NGN', bankCode: '044', bankName: 'Access Bank' },
   { currency: 'NGN', bankCode: '011', bankName: 'First Bank of Nigeria' },
@@ -78,8 +78,8 @@ const banks = [
 ] as const
 
 /**
- * The account number selects its behaviour. Its responses depend only on the order and on the time since the first
- * submission.
+ * A simulated bank. The account number selects the behaviour. Responses depend only on the order and on the time since
+ * the first submission.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,

@@ -27,7 +27,7 @@ const PostedReportsBody = z.object({
   reports: z.array(PostedReportBody).min(1).max(maxReports),
 })
 
-/** Returns the same bytes for every submission. */
+/** Returns the same bytes for all submissions of an order. */
 export function encodePaymentInstruction(order: PaymentInstruction): string {
   const { recipient } = order
   return JSON.stringify({
@@ -50,8 +50,8 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 }
 
 /**
- * A state that moves money is accepted only with the id of the order. On a kept-alive connection, a response may belong
- * to an abandoned request, or the server may respond one request late; nothing else would reveal that.
+ * A state that moves money is accepted only if the response has the id of the order. On a kept-alive connection, a
+ * response may belong to an abandoned request, or the server may respond one request late. Only the id reveals that.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** `null` if the response is invalid or may be about another order. */
+/** Returns `null` if the response is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -70,13 +70,13 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** `null` if the response is invalid or may be about another order. */
+/** Returns `null` if the response is invalid or may be about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** True even if the rest is invalid. */
+/** Returns whether the response has the order's id, even if the rest of the response is invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId
@@ -94,13 +94,12 @@ const maxBanks = 2_000
 const BanksBody = z.object({ banks: z.array(z.object({ bank_code: text(64), bank_name: text() })).max(maxBanks) })
 const ResolutionBody = z.object({ account_number: z.string(), bank_code: z.string(), account_name: text() })
 
-/** `null` if the list is invalid. */
 export function parseBanks(body: Buffer): readonly Bank[] | null {
   const { success, data } = BanksBody.safeParse(parseJsonObject(body))
   return success ? data.banks.map(({ bank_code, bank_name }) => ({ bankCode: bank_code, bankName: bank_name })) : null
 }
 
-/** `null` if the response is invalid or about another account. */
+/** Returns `null` if the response is invalid or about another account. */
 export function parseResolution(account: BankAccountNumber, body: Buffer): ResolvedBankAccount | null {
   const { success, data } = ResolutionBody.safeParse(parseJsonObject(body))
   if (!success || data.account_number !== account.accountNumber || data.bank_code !== account.bankCode) return null
@@ -112,7 +111,7 @@ export function encodeAccount({ accountNumber, bankCode }: BankAccountNumber): s
 }
 
 /**
- * One, or several as `{reports: […]}`.
+ * Parses one report, or several as `{reports: […]}`.
  *
  * @throws DomainError INVALID_INPUT if a report is invalid
  */
@@ -125,7 +124,10 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/** `null` for anything else than an object, and for duplicate names, because parsers differ in which value they use. */
+/**
+ * Returns `null` unless the body is a JSON object. Also returns `null` for duplicate names, because parsers differ in
+ * which of the values they use.
+ */
 function parseJsonObject(body: Buffer): object | null {
   try {
     const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))

@@ -29,11 +29,11 @@ export type AttentionItem = {
   readonly actions: readonly AttentionAction[]
 }
 
-/** `after` is the cursor of the next page; `null` on the last. */
+/** `after` is the cursor of the next page; `null` on the last page. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * Oldest first, with the actions that the merchant may take.
+ * Items are oldest first, with the actions that the merchant may take.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -34,7 +34,7 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * In `live` a merchant may only `RETRY`, because an operator must decide whether money moves to the merchant.
+ * In `live`, a merchant may only use `RETRY`: only an operator may decide that money returns to the merchant's wallet.
  *
  * @returns the current payout
  */
@@ -93,7 +93,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Again: the lock on the rail order now excludes other settlements.
+  // The status is read again, because the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -101,7 +101,7 @@ async function resolveInTransaction(
   if (settledStatus !== null)
     await settleInTransaction(tx, context, { payoutId, status: settledStatus, cause, reference: railOrder.reference })
   const dueAt = action === 'RETRY' ? dueTimeAfter(0, context.wallClock()) : null
-  // A retry withdraws an earlier request to cancel.
+  // The decision withdraws an earlier request to cancel.
   await transitionRailOrder(tx, context, railOrder, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }
 
@@ -114,7 +114,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** No action debits or refunds the wallet twice. */
+/** The allowed actions and their results. No action debits or refunds the wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {
@@ -131,7 +131,6 @@ const resolutions: {
   RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
-/** `null` if the payout's status does not allow the action. */
 function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }

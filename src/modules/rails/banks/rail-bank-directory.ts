@@ -4,20 +4,20 @@ import type { Bank, BankDirectory, ResolvedBankAccount } from '../../../operatio
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import type { Rail } from '../adapters/rail.ts'
 
-/** How long a list of banks is kept, and how long a rail that cannot answer is not asked again. */
+/** How long a list of banks is cached, and how long the cache remembers that a rail does not support the call. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
-/** One for each rail and currency. */
+/** The maximum number of cached lists. Each rail and currency has one list. */
 const maxBankLists = 100
 
-/** Limits the calls of this process to all rails. */
+/** The maximum number of concurrent calls of this process to all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
 /**
- * Asks those of banks before the simulated one. The first rail that can answer does. If a rail fails, the next one
- * follows.
+ * Creates a directory that asks the rails in turn until one has an answer, the simulated rail last. If a rail fails,
+ * the next rail is asked.
  */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
@@ -66,7 +66,10 @@ function byName(one: Bank, other: Bank): number {
   return one.bankName < other.bankName ? -1 : 1
 }
 
-/** `NOT_FOUND` if a rail was certain and no rail knew more; `FAILED` if a rail failed that might have known. */
+/**
+ * Returns the first answer. Without an answer, returns `FAILED` if a rail failed, because that rail might have had one;
+ * otherwise `NOT_FOUND` if a rail responded with it.
+ */
 async function askInTurn<Answer>(
   rails: readonly Rail[],
   ask: (rail: Rail) => Promise<Answer>,

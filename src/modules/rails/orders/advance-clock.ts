@@ -26,7 +26,7 @@ import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** For calls that another process has started. */
+/** The maximum wait for calls that another process has started, and the interval of its polls. */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -46,10 +46,10 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Before it returns, it runs all calls to the sandbox rail that fall due, each at its due time, except submissions
- * while that rail is paused. Webhooks and polls of other rails follow within seconds.
+ * Before it returns, it runs all calls to the sandbox rail that become due, each at its due time; submissions do not
+ * run if the rail is paused. Webhooks and polls of other rails follow within seconds.
  *
- * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
+ * @param input has exactly one of `to` (a time that is not in the past) and `by` (an ISO 8601 duration)
  */
 export const advanceClock = defineOperation(
   {
@@ -118,7 +118,9 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/** Claims the due calls in the same transaction, and never moves beyond the target. */
+/**
+ * Moves the clock to the next due time, but not beyond the target, and claims the due calls in the same transaction.
+ */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {

@@ -23,14 +23,14 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** For clock skew and for recording the response. */
+/** A margin for clock skew and for recording the response. */
 const claimMarginMs = 30_000
 
 /**
  * The claim is a lease that ends after the call's timeout. `SUBMITTING` is durable before the bank is called, so after
  * a crash the service polls for the outcome instead of submitting again.
  *
- * @returns the call; `null` if none is due, because another process has claimed it or the order is finished
+ * @returns the call; `null` if no call is due, because another process has claimed the order or the order has ended
  */
 export const beginCall = defineInternalOperation(
   'beginCall',
@@ -46,14 +46,14 @@ export const beginCall = defineInternalOperation(
   },
 )
 
-/** In a transaction that has locked the rail order. */
+/** The caller's transaction must have locked the order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,
   { railOrder, rail }: { railOrder: RailOrder; rail: RailCallLimits },
 ): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
-  // A queued order is always due; its `dueAt` only determines its place in the queue.
+  // A queued order is always due; `dueAt` only determines its place in the queue.
   if (railOrder.dueAt === null || (railOrder.state !== 'QUEUED' && railOrder.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
@@ -71,7 +71,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
   switch (railOrder.state) {
     case 'QUEUED': {
       if (!canBeSubmitted(context, railOrder, rail)) {
-        // While the rail was paused or down, the bank's guarantee of idempotency expired.
+        // The bank's guarantee of idempotency has expired, for example while the rail was paused or down.
         const cause = 'it has waited too long to be submitted again'
         return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
@@ -90,7 +90,10 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/** Always the first time, later for `idempotentForMs`. */
+/**
+ * Returns whether the order can be submitted without a second payment: always the first time, and again within
+ * `idempotentForMs`.
+ */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,

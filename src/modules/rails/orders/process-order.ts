@@ -37,13 +37,13 @@ async function callRail(
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
-    // For a rail that can't cancel it is always too late.
+    // A rail without `cancel` always responds that it is too late.
     cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
   }
   return calls[call]()
 }
 
-/** A failure if the call throws or times out; the outcome is then unknown. */
+/** Returns a failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

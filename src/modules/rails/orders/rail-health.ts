@@ -2,7 +2,7 @@ import type { Service } from '../../../operations/context.ts'
 import type { RailOrderHistoryEntry, RailOrderState } from '../../rail-orders/rail-order.ts'
 import { newestRailOrders } from '../repository.ts'
 
-/** Reads this many orders of all rails, so that the cost has a bound. */
+/** Bounds the number of orders that are read, over all rails. */
 export const maxMeasuredOrders = 500
 const maxFailures = 10
 
@@ -10,7 +10,7 @@ const maxFailures = 10
 type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readonly payoutId: string }
 
 export type RailHealth = {
-  /** The orders of the rail that were read. */
+  /** The number of the rail's orders among the orders that were read. */
   readonly orderCount: number
   readonly countsByState: ReadonlyMap<RailOrderState, number>
   /** The times from the first submission to completion in milliseconds, ascending. */

@@ -18,7 +18,7 @@ import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { wildcard } from '../../rail-orders/select-rail.ts'
 import { openRailOrderCounts } from '../repository.ts'
 
-/** Rail names occur in URL paths and in names of environment variables. */
+/** Restricts rail names, because URL paths and the names of environment variables contain them. */
 export const railNamePattern = /^[a-z][a-z0-9-]{0,31}$/
 
 const railNameInput = () =>
@@ -45,7 +45,7 @@ type RouteKeyInput = z.input<typeof RemoveRouteInput>
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Replaces a route with the same values. Existing payouts keep their rail.
+ * Replaces a route with the same asset, currency and country. Existing payouts keep their rail.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -113,11 +113,11 @@ export type RailSummary = {
   readonly isConfigured: boolean
   readonly pausedAt: string | null
   readonly routes: readonly string[]
-  /** By open state, such as `QUEUED 3`. */
+  /** The number of orders in each open state, for example `QUEUED 3`. */
   readonly open: readonly string[]
 }
 
-/** Those that are configured or paused, or have a route or open orders. */
+/** Lists the rails that are configured or paused, or that have a route or open orders. */
 export async function listRails({ db, mode }: Service, configured: readonly string[]): Promise<RailSummary[]> {
   const [routes, paused, counts] = [
     await currentRailRoutes(db, {}),

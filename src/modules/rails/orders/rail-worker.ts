@@ -12,7 +12,7 @@ import { processUnreadReports } from './receive-reports.ts'
 /** Polls complement notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** Orders without a recorded response are polled again. */
+/** How long a shutdown waits for calls in flight. The state of orders without a recorded response is polled later. */
 const shutdownTimeoutMs = 3_000
 
 /** Limits the polls when a rail recovers. */
@@ -21,7 +21,7 @@ const maxImmediatePolls = 1_000
 /** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
-/** If the machine's clock goes back by more than this, stored due times may be too late. */
+/** If the machine's clock goes back by more than this, stored due times may be too far in the future. */
 const clockToleranceMs = 1_000
 
 /** A margin for calls in flight and clock skew between machines. */
@@ -51,8 +51,8 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * It respects each rail's concurrency limit and circuit breaker. Several processes can run a worker, because it claims
- * an order before it calls the bank.
+ * Respects the concurrency limit and circuit breaker of each rail. Several processes can run a worker, because a worker
+ * claims an order before it calls the bank.
  */
 export function startRailWorker({
   service,
@@ -74,7 +74,7 @@ export function startRailWorker({
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
-  /** Requests that arrive during a poll share one further poll. */
+  /** Calls during a poll share one further poll. */
   function poll(): Promise<void> {
     if (polling) isPollRequested = true
     polling ??= pollUntilIdle().finally(() => {
@@ -134,13 +134,17 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Another order may be waiting for this slot. A failed order is still due, so it waits for the next interval.
+        // Polls again, because another order may be waiting for this slot. After a failure, the order is still due and
+        // waits for the next interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** Whether the machine's clock went back since the last call, or may have gone back before the first. */
+  /**
+   * Returns whether the machine's clock has gone back since the last call. The first call returns true, because the
+   * clock may have gone back before.
+   */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
@@ -164,7 +168,6 @@ export function startRailWorker({
     }
   }
 
-  /** Polls orders whose outcome stayed unknown while the rail was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
     const orders = await unknownRailOrders(service.db, {
       rail: name,
@@ -184,7 +187,7 @@ export function startRailWorker({
 
   const pollSafely = () => void poll().catch(onError)
   const timer = setInterval(pollSafely, pollIntervalMs).unref()
-  // Each new payout records an event.
+  // Every new payout records an event, which triggers a poll.
   const unwatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
   pollSafely()
   return {

@@ -23,10 +23,11 @@ type ReportMessage = { readonly rail: string; readonly messageId: string; readon
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Stores the message first (an inbox), so that a crash loses none, and applies a repeated message only once.
+ * Applies the reports of a message once, even if the bank repeats the message. Stores the message first (inbox
+ * pattern), so that a crash cannot lose it.
  *
  * @param messageId the bank's id of the message; the caller has verified the signature
- * @throws DomainError INVALID_INPUT if the body can't be parsed, or if the id belongs to a different message
+ * @throws DomainError INVALID_INPUT if the body cannot be parsed, or if another message has the same id
  */
 export async function receiveReports(
   service: Service,
@@ -44,7 +45,8 @@ export async function receiveReports(
 }
 
 /**
- * Those that a process left unread when it died. A failing message does not block the others.
+ * Applies the messages that a process stored but did not apply before it died. A message that fails does not block the
+ * others.
  *
  * @returns the ids that match no order of the rail
  */
@@ -55,7 +57,8 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // Another process may be reading a recent message. A message from the future was stored by a clock that was ahead.
+  // Recent messages are skipped, because another process may be applying them. A message from the future was stored by
+  // a clock that was ahead.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
@@ -74,7 +77,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** An unread message that is older belongs to a process that died. */
+/** If an unread message is older than this, the process that stored it has died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(
@@ -104,7 +107,7 @@ async function markReportsRead(
   await service.perform(endReports, contextWithoutMerchant(service), { rail: name, messageId })
 }
 
-/** A bank's message can be about orders of several merchants. */
+/** Creates a context without a merchant, because a message can be about orders of several merchants. */
 function contextWithoutMerchant(service: Service): Context {
   return createContext(service, '')
 }

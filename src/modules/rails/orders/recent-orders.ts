@@ -3,7 +3,6 @@ import type { Service } from '../../../operations/context.ts'
 import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { recentRailOrderCounts } from '../repository.ts'
 
-/** The orders of one rail by their present state. */
 export type RecentOrders = {
   readonly rail: string
   readonly total: number
@@ -13,7 +12,7 @@ export type RecentOrders = {
 /** Bounds the cost, however busy the rails are. */
 export const maxRecentOrders = 1_000
 
-/** Counts the rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
+/** Counts rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
 export async function countRecentOrders(
   { db, wallClock }: Service,
   { forMs }: { forMs: number },

@@ -22,8 +22,8 @@ type RecordAnswerArgs = {
 }
 
 /**
- * A reported state and `CANCELLED` always count; other results only if no other process has claimed the order in the
- * meantime.
+ * A reported state and `CANCELLED` are always applied; other results are ignored if another process has claimed the
+ * order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
@@ -71,8 +71,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * An earlier submission may still be in transit to the bank, so the order is resubmitted under the same id while the
- * bank guarantees to pay that id once. Otherwise the order enters the attention queue.
+ * An earlier submission may still be in transit, so the order is resubmitted with the same id, but only while the bank
+ * guarantees to pay an id once. Otherwise the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -84,7 +84,7 @@ function applyNotFound(
     railOrder.cancelAskedAt === null &&
     canBeSubmitted(context, railOrder, { idempotentForMs })
   ) {
-    // The order keeps its place in the queue.
+    // The due time is the creation time, so that the order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
     return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
@@ -116,11 +116,11 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /** Other reports do not delay the next poll. */
+  /** Whether the report is the response to a poll. Posted reports do not delay the next poll. */
   readonly isResponse: boolean
 }
 
-/** A response, or posted by the bank. */
+/** Applies a report, which is either a response or was posted by the bank. */
 export async function applyReport(tx: Tx, context: Context, args: ApplyReportArgs): Promise<RailOrder> {
   const { railOrder, report, isResponse } = args
   const reference = railOrder.reference ?? report.reference ?? null
@@ -157,7 +157,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Ignores a report that repeats the last one. */
+/** Notes the bank's report in the history of the order, unless it repeats the last note. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -170,7 +170,7 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** At the time that the bank requested, or by the schedule. */
+/** The next poll is at the time that the bank requested, or otherwise follows the schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,
@@ -182,7 +182,7 @@ function scheduleNextPoll(
   return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
 }
 
-/** A posted report does not delay it. */
+/** After a response, the next poll follows the schedule. After a posted report, it is due immediately. */
 function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
   if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
   return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }

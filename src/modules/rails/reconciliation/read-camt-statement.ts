@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement-line.ts'
 import { unreadableStatement, validateLine } from './statement-line.ts'
 
-/** Of an entry or of one of its transactions. */
+/** The fields that an entry and its transactions have in common. */
 type CamtTransaction = {
   amount: string | null
   currency: string | null
@@ -18,13 +18,13 @@ type CamtEntry = CamtTransaction & { status: string | null; date: string | null;
 const maxDepth = 64
 
 /**
- * camt.053 (ISO 20022) of any version: a line for each transaction of a booked entry. The order is found by
- * `EndToEndId`, or else by the bank's `AcctSvcrRef`. A debit is a payment. A credit with `RtrInf`, or a reversal, is a
- * return.
+ * Reads camt.053 (ISO 20022) of any version and returns a line for each transaction of a booked entry. `EndToEndId`
+ * identifies the order; without it, the bank's `AcctSvcrRef` does. A debit is a payment. A credit with `RtrInf` and a
+ * reversal are returns.
  *
- * Document types are rejected, which rules out entity expansion and external entities (XXE).
+ * Rejects document type declarations, to prevent entity expansion and external entities (XXE).
  *
- * @throws DomainError INVALID_INPUT with the entry that can't be parsed
+ * @throws DomainError INVALID_INPUT with the entry that cannot be parsed
  */
 export async function* readCamtStatement(texts: AsyncIterable<string>): AsyncGenerator<StatementLine> {
   const { parser, lines, isStatement } = createStatementParser()
@@ -48,7 +48,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** Such as `NtryDtls/TxDtls/Amt`. */
+  /** The path of the current element within the entry, for example `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -104,7 +104,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** In newer and older versions. */
+/** The paths of the amount in newer and in older versions. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -125,7 +125,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** None for a pending or informational entry. */
+/** Returns no lines for a pending or informational entry. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
@@ -139,7 +139,7 @@ function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   )
 }
 
-/** A single transaction takes what it lacks from its entry. */
+/** Completes the only transaction of an entry with the entry's reference, amount and currency. */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const hasNoAmount = detail.amount === null
   return {

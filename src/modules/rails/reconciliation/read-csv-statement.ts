@@ -16,11 +16,11 @@ type CsvDelimiter = (typeof delimiters)[number]
 const maxRecordBytes = 64 * 1024
 
 /**
- * RFC 4180, delimited by commas, semicolons or tabs. The header has `id` or `reference`, `amount` and `currency`, and
- * optionally `state` and `date`. A line without a state is a completed payment. An amount may be negative, with a minus
- * or in parentheses.
+ * Reads CSV (RFC 4180) that is delimited by commas, semicolons or tabs. The header must have `amount`, `currency` and
+ * at least one of `id` and `reference`; `state` and `date` are optional. A line without a state is a completed payment.
+ * An amount may be negative, with a minus sign or in parentheses.
  *
- * @throws DomainError INVALID_INPUT with the line that can't be parsed
+ * @throws DomainError INVALID_INPUT with the line that cannot be parsed
  */
 export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGenerator<StatementLine> {
   const { header, text } = await readHeader(texts)
@@ -41,7 +41,7 @@ export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGene
   if (columns === null) throw unreadableStatement('line 1', 'must have a header')
 }
 
-/** Returns the first line, and the whole text. */
+/** Returns the first line, and the whole text including this line. */
 async function readHeader(texts: AsyncIterable<string>) {
   const rest = texts[Symbol.asyncIterator]()
   let start = ''
@@ -58,7 +58,7 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** The one that yields the required columns, or else a comma. */
+/** Returns the delimiter that yields the required columns, or a comma if none does. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())
@@ -108,8 +108,8 @@ function parseState(place: string, text: string | null): ReportState {
 }
 
 /**
- * Without its sign, as a plain decimal. Spaces may group thousands. A decimal comma is allowed unless commas delimit
- * values; if it is, 1.234 and 1,234 are ambiguous and rejected.
+ * Returns the amount as a plain decimal without its sign. Spaces may group thousands. A decimal comma is allowed unless
+ * commas delimit the values. If a decimal comma is allowed, 1.234 and 1,234 are ambiguous and rejected.
  */
 function parseAmount(place: string, text: string, delimiter: CsvDelimiter): string {
   const unsigned = text.replace(/^(?:-(.*)|\((.*)\))$/, '$1$2')
@@ -137,7 +137,7 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'must have quotes around whole values, and double those within',
 }
 
-/** Each with the line on which it starts. */
+/** Yields each record with the number of the line on which it starts. */
 async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimiter): AsyncGenerator<CsvRecord> {
   let startLine = 1
   const lineNumbers: number[] = []

@@ -9,7 +9,7 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** In the list of findings; all are counted. */
+/** Limits the list of findings. The counts include all findings. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100
@@ -40,11 +40,11 @@ export type Reconciliation = {
 }
 
 /**
- * Each line must match an order. Each order that was completed or returned from `from` until before `to` must have a
- * line. Later changes belong to a later statement.
+ * Each line must match an order, and each order that was completed or returned in the period from `from` (inclusive) to
+ * `to` (exclusive) must have a line. Later changes of an order belong to a later statement.
  *
- * @param lines read once; all lines are held in memory
- * @throws DomainError INVALID_INPUT, also if a line can't be parsed
+ * @param lines are read once; all lines are held in memory
+ * @throws DomainError INVALID_INPUT, also if a line cannot be parsed
  */
 export async function reconcile(
   { db }: Pick<Service, 'db'>,
@@ -100,7 +100,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // If the id is not one of ours, the bank's reference is more reliable.
+    // If the id is not a UUID, it is not one of our ids, and the bank's reference is more reliable.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const group = byKey.get(key)
     if (group) group.push(line)
@@ -109,7 +109,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** A UUID has 36 characters with its hyphens, and banks allow 35. */
+/** Removes the hyphens of a UUID, because banks allow 35 characters and a UUID with hyphens has 36. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -154,7 +154,7 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** The state of a payment is the first of these that any of its lines has. */
+/** If the lines of a payment differ in state, the first of these states applies. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
 function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {

@@ -5,7 +5,7 @@ import type { ReportState } from '../../rail-orders/rail-order.ts'
 export type StatementLine = {
   /** The position in the file, for messages. */
   readonly place: string
-  /** The order's id, with or without hyphens, or other text of the bank. */
+  /** The order's id, with or without hyphens, or any other string from the bank. */
   readonly id: string | null
   readonly reference: string | null
   /** Such as `1500.00`. */
@@ -17,7 +17,7 @@ export type StatementLine = {
   readonly isIncoming: boolean
 }
 
-/** Equal decimals get the same text; `null` for text that is no decimal. */
+/** Returns the same string for equal decimals, and `null` if the string is not a decimal. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null

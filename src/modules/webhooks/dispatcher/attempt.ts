@@ -32,7 +32,7 @@ const unsentResult: SendResult = {
   answer: null,
 }
 
-/** Never rejects. */
+/** The promise never rejects. */
 export async function attemptDelivery(item: QueuedDelivery, options: AttemptOptions): Promise<AttemptOutcome> {
   const { endpoint, sender, signer, wallClock, random, onError } = options
   const { message, ...delivery } = item

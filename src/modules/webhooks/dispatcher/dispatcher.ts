@@ -20,7 +20,9 @@ import type { Throttle } from './throttle.ts'
 
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for attempts in flight. The next process repeats those without a recorded outcome. */
+/**
+ * How long a shutdown waits for attempts in flight. The next process repeats attempts whose outcome was not recorded.
+ */
 const drainTimeoutMs = 3_000
 
 export type Dispatcher = {
@@ -47,7 +49,7 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** A fair scheduler prevents slow receivers from delaying other merchants. */
+/** A fair scheduler prevents slow receivers from delaying the webhooks of other merchants. */
 export function startDispatcher({
   service,
   sender,
@@ -64,11 +66,11 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** As of when `endpoints` was read; `null` if the engine has no table versions. */
+  /** The table version when `endpoints` was read; `null` if the engine has no table versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** All callers share one queued poll, which starts after their calls. */
+  /** Concurrent callers share one queued poll, which starts when the current poll has ended. */
   function poll(): Promise<void> {
     queuedPoll ??= currentPoll
       .catch(() => {})
@@ -114,7 +116,7 @@ export function startDispatcher({
     merchant.subscription.stop()
   }
 
-  /** Only when the attempts in flight are recorded can another worker start for the endpoint. */
+  /** Another worker for the endpoint starts only after the outcomes of the attempts in flight are recorded. */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
     if (draining.has(worker)) return
     draining.add(worker)
@@ -136,7 +138,7 @@ export function startDispatcher({
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
-    // Yield, because there can be thousands of merchants, and SQLite reads are synchronous.
+    // Yields to the event loop, because there can be thousands of merchants and SQLite reads are synchronous.
     await nextTurn()
   }
 

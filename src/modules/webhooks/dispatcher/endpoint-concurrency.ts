@@ -4,22 +4,28 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** After the first success, and before. */
+/** The maximum number of concurrent attempts after the first success, and before it. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** An endpoint is unhealthy if its last response took this long, even if that was a success. */
+/** An endpoint is unhealthy if its last attempt took at least this long, even if the attempt succeeded. */
 const slowResponseMs = 1_000
 
 /** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
-/** The maximum pause after `Retry-After`. The failed event itself waits as long as the header requests. */
+/**
+ * The maximum pause of the endpoint after a `Retry-After` header. The failed event itself waits as long as the header
+ * requests.
+ */
 const maxPauseMs = 60_000
 
 export type ConcurrencyLimiter = {
   readonly hasCapacity: (inFlight: number) => boolean
-  /** Whether an attempt can take long: the last one failed or was slow, or no attempt has succeeded yet. */
+  /**
+   * Whether the next attempt is likely to take long: the last attempt failed or was slow, or no attempt has succeeded
+   * yet.
+   */
   readonly isUnhealthy: () => boolean
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }

@@ -17,26 +17,37 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** Secrets are cached for this long, even if they expire. */
+/** How long secrets are cached, even if they expire in the meantime. */
 const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** Later than every due time. */
+/** A time later than all due times. */
 const farFutureMs = 2 ** 52
 
-/** Bounds of the delay after a failed poll. Polls can fail for days, for example if the key of a secret is missing. */
+/**
+ * The first and the longest delay after failed polls. Polls can fail for days, for example if the encryption key of a
+ * secret is missing.
+ */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
 
-/** No attempt starts while the buffer has this many outcomes. If the process dies, their events are sent again. */
+/**
+ * No attempt starts while the buffer has this many unrecorded outcomes, because their events are sent again if the
+ * process dies.
+ */
 const maxBuffered = 64
 
-/** The minimum interval between writes of the cursor alone, for endpoints that receive few events. */
+/**
+ * The minimum interval between writes that store only the cursor. Endpoints that receive few events need such writes.
+ */
 const cursorFlushIntervalMs = 5_000
 
-/** Special values of `nextRetryAt`: `immediately` means that the schedule must be read, `never` that it is empty. */
+/**
+ * Special values of `nextRetryAt`: `immediately` means that the retry schedule must be read, `never` that the schedule
+ * is empty.
+ */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
@@ -58,7 +69,7 @@ export type EndpointWorker = {
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
-  /** Resolves when the attempts in flight are recorded, or recording them has failed. */
+  /** Resolves when the attempts in flight are recorded or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -68,13 +79,13 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
-  /** The worker has stopped and must be replaced. */
+  /** Called when the worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** Does nothing until it is polled. */
+/** The worker does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -82,7 +93,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, which decides whether it is enabled. */
+  /** A disabled endpoint gets one attempt, a probe: if it succeeds, the endpoint is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -97,7 +108,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** One at a time. During the backoff, a request waits until the backoff ends. */
+  /** Runs one poll at a time. A poll that is requested during a backoff starts when the backoff has ended. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -106,7 +117,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       while (pollState.isRequested && !isStopped) {
         pollState.isRequested = false
         await pollOnce()
-        // Cached batches need no I/O, so yield to other work.
+        // Yields to the event loop, because a poll that finds its batches in the cache does no I/O.
         await nextTurn()
       }
       pollState.failures = 0
@@ -149,7 +160,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // Twice as many, because the queue may already have some of them.
+    // Reads twice as many deliveries as needed, because the queue may already have some of them.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -175,7 +186,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // All open events wait for their objects, but the feed may have events of other objects.
+    // All open events wait for earlier events of their objects, but the feed may have events of other objects.
     if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
@@ -199,21 +210,21 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores the cursor alone. Does nothing while events are open, because their flush stores the cursor too. */
+  /** Stores only the cursor. Does nothing while events are open, because their flush also stores the cursor. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Attempts that end before it runs are recorded in the same transaction. */
+  /** Schedules a flush. Attempts that end before the flush runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** Retries, because an unrecorded delivery would be sent again. */
+  /** Retries after an error, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
@@ -253,7 +264,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The flush may have made a waiting delivery due, and the queue has dropped retries: read the schedule again.
+    // The schedule must be read again, because the flush may have made a waiting delivery due and the queue has dropped
+    // retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()
@@ -262,7 +274,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // Due times move when a merchant advances its sandbox clock, so read the schedule again.
+    // The schedule must be read again, because due times change when a merchant advances its sandbox clock.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

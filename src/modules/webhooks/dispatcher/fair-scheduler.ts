@@ -1,7 +1,10 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Per process and per merchant: in total, and to unhealthy endpoints. */
+/**
+ * The maximum number of attempts in flight, per process and per merchant. The second value of each pair limits attempts
+ * to unhealthy endpoints.
+ */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
@@ -12,12 +15,12 @@ export type MerchantScheduler = {
   readonly leave: () => void
 }
 
-/** Round-robin among merchants, and among the workers of each. */
+/** Schedules attempts round-robin among merchants, and among the workers of each merchant. */
 export type FairScheduler = {
-  /** `workers` may change later. */
+  /** The caller may add and remove `workers` later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
-  /** Never settles the promises of attempts in flight, so that nothing records their outcomes. */
+  /** Leaves the promises of attempts in flight pending, so that their outcomes are not recorded. */
   readonly abandonInFlight: () => void
 }
 
@@ -31,7 +34,9 @@ type ScheduledMerchant = {
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   /** In round-robin order. */
   const ready = new Set<ScheduledMerchant>()
-  /** Longest wait for the process's limit for unhealthy endpoints first. */
+  /**
+   * Merchants that wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is first.
+   */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -50,7 +55,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** A timer starts deferred attempts later. */
+  /** Returns whether the throttle defers attempts. If so, a timer starts them later. */
   function isThrottled(): boolean {
     if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()
@@ -68,7 +73,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     const isFull = isMerchantFull || unhealthyInFlight >= maxUnhealthyInFlight
     for (let i = 0; i < workers.length; i++) {
       const worker = workers[(merchant.nextWorkerIndex + i) % workers.length] as EndpointWorker
-      // Unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy ones.
+      // Attempts to unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy endpoints.
       if (isFull && worker.isUnhealthy()) {
         if (!isMerchantFull) rejected.add(merchant)
         continue
@@ -80,7 +85,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return false
   }
 
-  /** Otherwise the merchant that freed the capacity would take it again. */
+  /** Gives freed capacity to waiting merchants; otherwise the merchant that freed the capacity would take it again. */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
       if (unhealthyInFlight >= maxUnhealthyInFlight) return

@@ -11,10 +11,10 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** Normally, and while fewer than one event in eight is for the endpoint. */
+/** The second size applies while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/** If the process dies, the events between cursor and read position are sent again. */
+/** The maximum number of events between cursor and read position. If the process dies, these events are sent again. */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -22,14 +22,14 @@ type FeedBatch = {
   readonly toMessages: (events: readonly Event[], format: WebhookFormat) => Promise<readonly EventMessage[]>
 }
 
-/** With `latest`, a batch is not reused after newer events arrive. */
+/** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
 type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
 
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Workers that poll simultaneously from the same position share one read and one hydration. A batch is evicted one
- * event-loop iteration after its read.
+ * Lets workers that poll simultaneously from the same position share one read of the events and of their objects. A
+ * batch is evicted one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -58,7 +58,6 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   return { events, toMessages }
 }
 
-/** Returns messages by sequence. */
 export async function readMessages(
   context: Context,
   { format }: Pick<StoredWebhookEndpoint, 'format'>,
@@ -75,7 +74,7 @@ export type FeedReader = {
   readonly isBehind: () => boolean
   /** Returns whether more events follow. */
   readonly read: () => Promise<boolean>
-  /** Every event up to it is finished: attempted, waiting or not subscribed to. */
+  /** The sequence up to which every event is finished: attempted, waiting or not subscribed to. */
   readonly cursor: () => number
 }
 
@@ -117,7 +116,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // A pending delivery is read as a retry instead.
+      // Events with a pending delivery are skipped, because they are read as retries.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

@@ -14,14 +14,14 @@ export type Leases = {
   readonly release: () => Promise<void>
 }
 
-/** SQLite needs no leases: one process sends all webhooks, and the writer epoch fences it. */
+/** SQLite needs no leases, because one process sends all webhooks, and the writer epoch fences an earlier process. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
 }
 
 /**
- * If the clocks of their machines differ by more than `leaseMs`, two processes can send the same events for a while.
+ * If the clocks of two machines differ by more than `leaseMs`, their processes can send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
@@ -36,7 +36,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A lease with an impossibly late expiry was written by a wrong clock, and is ignored.
+      // A lease that expires later than any correct clock could have set was written by a wrong clock, and is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>
@@ -44,7 +44,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         ),
       )
       const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !leasedByOthers.has(merchantId))
-      // The same order in all processes avoids deadlocks.
+      // All processes acquire leases in the same order, to avoid deadlocks.
       free.sort()
       for (let i = 0; i < free.length; i += leaseBatchSize) {
         const batch = free.slice(i, i + leaseBatchSize)

@@ -9,12 +9,15 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 const pruneBatchSize = 500
 
-/** After a pass over the logs of all endpoints. */
+/** The pause after a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** One batch per call, endpoint by endpoint. Pending deliveries stay unless the endpoint was deleted. */
+/**
+ * The returned function prunes one batch per call, endpoint by endpoint. Pending deliveries are kept unless the
+ * endpoint was deleted.
+ */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
   let position = first
@@ -40,10 +43,7 @@ export function createLogPruner(service: Service): () => Promise<void> {
   }
 }
 
-/**
- * Returns the number of deliveries. Their events are before the sequence `before`, and they have no attempt since
- * `since`.
- */
+/** Removes deliveries whose event is before the sequence `before` and that have no attempt since `since`. */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',
   async (

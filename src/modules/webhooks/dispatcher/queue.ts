@@ -1,33 +1,34 @@
-/** From here on, open events of busy objects are deferred in favor of other objects. */
+/** If this many events are open, events of busy objects are deferred in favor of other objects. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Open events (read from the feed, not yet attempted) and due retries. An object gets its next attempt after the
- * previous one is recorded, and its later events wait while an earlier one is pending. Objects never wait for one
- * another.
+ * Holds open events (read from the feed, not yet attempted) and due retries. The next attempt for an object starts
+ * after the previous one is recorded, and later events of the object wait while an earlier event is pending. Objects
+ * never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Marks the delivery as in flight; `null` if none can start. */
+  /** Returns the next delivery and marks it as in flight; returns `null` if no delivery can start. */
   readonly takeNext: () => Item | null
-  /** The object stays busy until the outcome is recorded. */
+  /** The object remains busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
-   * Applies a flush: the attempts and waiting events that it recorded, and which of their objects have a pending
-   * delivery. Drops the queued retries of the recorded objects, because they must be read again.
+   * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
+   * of `recorded` that have a pending delivery. Drops the queued retries of the recorded objects, because these retries
+   * must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /**
-   * Adds the next events of the feed. `pending` must list those of their objects that have a pending delivery; it may
-   * list others.
+   * Adds the next events of the feed. `pending` must list all objects of these events that have a pending delivery, and
+   * may list other objects.
    */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** Must precede each read of due deliveries, because a flush during the read makes its result stale. */
+  /** Must be called before each read of due deliveries, because a flush during the read makes the result stale. */
   readonly startReadingRetries: () => void
   /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
-  /** Adds a due delivery: the first pending one of an object that is not stale. */
+  /** Adds a due delivery, which must be the first pending delivery of its object. The object must not be stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
@@ -41,20 +42,20 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 /**
  * Uses no clock and no I/O.
  *
- * @param onDeferred records events that left the queue because they wait for an earlier event of their object
+ * @param onDeferred is called with events that left the queue because they wait for an earlier event of their object
  */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Neither attempted nor deferred, in order, including those in flight. */
+  /** Events that are neither attempted nor deferred, in order. Includes events in flight. */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** Attempts and deferrals of each object that are not recorded yet. */
+  /** The number of attempts and deferrals of each object that are not recorded yet. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery: all such objects of open events, and possibly others. */
+  /** Objects with a pending delivery. Complete for the objects of open events. */
   const failing = new Set<string>()
   /** Objects changed by a flush since `startReadingRetries`. */
   const changed = new Set<string>()
@@ -68,7 +69,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return item
   }
 
-  /** Neither retries nor new events starve the other. */
+  /** Alternates between retries and new events, so that neither starves. */
   function nextItem(): Item | null {
     isRetryTurn = !isRetryTurn
     return isRetryTurn ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())

@@ -26,7 +26,7 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** When the delivery was read as a retry; `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
@@ -35,31 +35,33 @@ export type AttemptRecord = Pick<
   readonly nextAttemptAt: DueTime | null
 }
 
-/** Waits for an earlier pending event of the same object. */
+/** An event that waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
 export type AttemptReport = {
   readonly endpointId: string
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
-  /** Compare-and-set: the cursor moves only if it is at `from`, because the merchant may have moved it. */
+  /**
+   * Compare-and-set: the cursor moves to `to` only if it is still at `from`, because the merchant may have moved it.
+   */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean
 }
 
 export type RecordedAttempts = {
-  /** Since it was read, by the merchant or another process. */
+  /** Whether the merchant or another process has moved the cursor since it was read. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
   readonly pending: readonly string[]
 }
 
-/** An endpoint with `maxFailures` consecutive failures over `maxFailingMs` is disabled, and then probed. */
+/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`, and then probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** In one transaction; `null` if the endpoint was deleted. */
+/** Returns `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -90,7 +92,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
   const stored = sequences.length === 0 ? [] : await deliveriesBySequence(tx, { merchantId, endpointId, sequences })
   const rowsBySequence = new Map(stored.map((row) => [row.sequence, row]))
   await allOrFirstError([
-    // If the cursor was moved, events after it are read again, and events before it must not be sent.
+    // If the cursor was moved, waiting events are not stored: events after the cursor are read again, and events before
+    // it must not be sent.
     ...(isMoved ? [] : waiting.map((event) => storeWaitingDelivery(tx, { ...key, ...event }))),
     ...attempted.flatMap((record) => {
       const { sequence, objectId, attemptedAt, durationMs, status, answer, error } = record
@@ -120,13 +123,13 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // If there is no row, the cursor was moved: the event is read again or no longer wanted.
+  // If the delivery has no row, the cursor was moved: the event is either read again or must not be sent.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Whether the delivery was neither attempted nor replayed since it was read. */
+/** Returns whether the delivery was neither attempted nor replayed after it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,
@@ -138,7 +141,7 @@ function isPendingUnchanged(
   )
 }
 
-/** If the delivery was waiting. Returns the objects with pending deliveries. */
+/** Makes the next delivery of each object due if it was waiting. Returns the objects that have pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -156,7 +159,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Disables the endpoint, or enables it after a probe. Returns whether it is enabled. */
+/** Disables the endpoint, or enables it after a successful probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

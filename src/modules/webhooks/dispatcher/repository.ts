@@ -19,7 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** Enabled, or awaiting a probe. Omits long columns, because it runs every second. */
+/** Omits long columns, because this query runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -32,7 +32,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Each is the first pending delivery of its object. */
+/** Returns due deliveries that are the first pending delivery of their object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -40,7 +40,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // A later delivery can be due because the merchant replayed its event.
+    // A later delivery of the object can also be due, if the merchant replayed its event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -70,7 +70,10 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/** Does not read the deliveries, which can be many. */
+/**
+ * Returns the object ids of those events whose object has a pending delivery. Uses `exists`, because an object can have
+ * many deliveries.
+ */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -109,7 +112,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Without a due time: it waits for an earlier delivery of its object. */
+/** Stores a delivery without a due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -129,7 +132,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** If the first pending delivery was waiting. */
+/** Makes the first pending delivery of the object due if it was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -151,7 +154,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Leaves the merchant's settings alone. */
+/** Updates only the columns that the merchant cannot set. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -165,8 +168,8 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
 /**
- * If the lease is free, held by `holder`, or has an expiry before `from` or after `to`; `null` if another holder has
- * it.
+ * Acquires a lease that is free, is held by `holder`, or expires before `from` or after `to`. Returns `null` if another
+ * holder has the lease.
  */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
@@ -192,7 +195,7 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** Of any merchant. The endpoint may have been deleted. */
+/** Returns the next endpoint of any merchant that has deliveries. The endpoint may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -210,8 +213,8 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
 )
 
 /**
- * Those before the sequence `before` without an attempt since `since`. Pending ones stay unless the endpoint was
- * deleted.
+ * Removes deliveries before the sequence `before` without an attempt since `since`. Pending deliveries are kept unless
+ * the endpoint was deleted.
  */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')

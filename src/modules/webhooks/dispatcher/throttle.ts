@@ -5,15 +5,15 @@ import { performance } from 'node:perf_hooks'
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate shrinks if less than these shares are idle. Even at full load, payouts leave up to a third of two processors
- * idle, because they wait for one another.
+ * The rate shrinks if the idle share of the machine or of the event loop is below these values. Even at full load,
+ * payouts leave up to a third of two processors idle, because payouts wait for one another.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
 const windowMs = 100
 const [growthFactor, declineFactor] = [1.2, 0.6]
 
-/** Attempts start in bursts, because attempts that end together are recorded together. */
+/** Attempts start in bursts of this length, because attempts that end together are recorded together. */
 const burstMs = 100
 
 export type Throttle = {
@@ -21,7 +21,7 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** Shares are from 0 to 1. */
+/** The idle shares of the machine and the event loop, from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
@@ -79,7 +79,7 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Sums since boot. */
+/** Returns the sums of all processors since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** Per merchant (ruling 70). */
+/** The maximum per merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -24,8 +24,8 @@ const CreateWebhookEndpointInput = z.object({
 /**
  * The same URL may be registered twice.
  *
- * @param input without `types`, all events are sent; `asymmetric` adds signatures with an ed25519 key
- * @returns the endpoint with its secret, which is shown only here and at a rotation
+ * @param input without `types`, all events are sent; with `asymmetric`, requests are also signed with an ed25519 key
+ * @returns the endpoint with its secret, which is not shown again
  */
 export const createWebhookEndpoint = defineOperation(
   {

@@ -26,12 +26,12 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Also moves the cursor of an enabled endpoint. Scheduled retries run immediately, but with `from: 'now'` they are
- * dropped.
+ * Also moves the cursor, even if the endpoint is already enabled. Scheduled retries run immediately; with `from:
+ * 'now'`, they are dropped instead.
  *
- * Fails with INVALID_INPUT, after all other errors, for a sequence above the latest event.
+ * Fails with INVALID_INPUT if `after` is above the sequence of the latest event. All other errors come first.
  *
- * @param input at most one of `from` (by default `resume`) and `after` (a sequence, or 0)
+ * @param input has at most one of `from` (by default `resume`) and `after` (the sequence of an event, or 0)
  */
 export const enableWebhookEndpoint = defineOperation(
   {

@@ -10,7 +10,7 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** Per endpoint. Further rotations drop the oldest. */
+/** The maximum per endpoint. Further rotations drop the oldest secret. */
 const maxSecrets = 5
 
 /**
@@ -28,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** Includes a new key pair if the endpoint has one. The previous ones expire at `until` or earlier. */
+/** The previous secrets and keys expire at `until`, or at their earlier expiry. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -46,9 +46,9 @@ export function rotateSigningKeys(
 }
 
 /**
- * First `whsec_…`, then `whsk_…`, each kind newest first.
+ * Returns the shared secrets (`whsec_…`), then the private keys (`whsk_…`), both newest first.
  *
- * @throws DomainError NOT_CONFIGURED if the key that decrypts a secret is missing
+ * @throws DomainError NOT_CONFIGURED if the encryption key of a secret is missing
  */
 export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
@@ -57,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * The result stored with an idempotency key has the encrypted secret, so a repeated request returns it again (ruling
- * 71).
+ * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
+ * secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -71,19 +71,22 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/** In another row the secret cannot be decrypted. */
+/** Binds an encrypted secret to its row: copied to another row, the secret cannot be decrypted. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Bounds the cost of a public page, which needs no API key. */
+/** Bounds the cost of requests for public keys, which need no API key. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
 
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
-/** Returns valid keys (`whpk_…`) of `v1a` signatures, sorted, so that their order does not reveal their owners. */
+/**
+ * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The keys are sorted, so that their
+ * order does not reveal which merchant owns them.
+ */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)
   if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys

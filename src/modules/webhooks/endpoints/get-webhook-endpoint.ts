@@ -20,7 +20,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Returns the encrypted secrets too.
+ * Includes the encrypted secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

@@ -75,8 +75,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Pages are not numbered, because event sequences have gaps
- * here.
+ * Deliveries are in order of their events, newest first. Pages have no numbers, because the sequences of the endpoint's
+ * events have gaps.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -107,7 +107,7 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The deliveries of endpoints, as a list that GraphQL reads for several endpoints together. */
+/** The deliveries of endpoints in the form of a list, so that GraphQL can read them for several endpoints together. */
 export const webhookDeliveries = {
   filters: deliveryFilters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
@@ -214,7 +214,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only on request: each delivery has up to 20, with long responses. */
+/** Reads attempts only with `withAttempts`, because each delivery can have 20 attempts with long responses. */
 export async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -29,7 +29,7 @@ export type UnhealthyEndpoint = Pick<
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/** Those that fail or were disabled for failing, of all merchants, longest failing first. */
+/** Lists endpoints of all merchants that fail or were disabled for failing, longest failing first. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

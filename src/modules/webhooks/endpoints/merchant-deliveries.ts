@@ -11,7 +11,10 @@ import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.
 import { deliveryFilters, findEventSequenceRange, readDeliveries } from './list-webhook-deliveries.ts'
 import { attemptsOfDeliveries } from './repository.ts'
 
-/** A delivery in the list of all endpoints. `createdAt` is the time of the event, which orders the list. */
+/**
+ * A delivery in the list for all endpoints of a merchant. The list is ordered by the event; `createdAt` is the time of
+ * the event.
+ */
 export type ListedDelivery = Omit<WebhookDelivery, 'log'> & {
   readonly id: string
   readonly url: string
@@ -27,7 +30,7 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** The deliveries to all endpoints of a merchant, newest event first. It has no cursors backwards. */
+/** The deliveries to all endpoints of a merchant, newest event first. The list cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
 /** @throws DomainError INVALID_INPUT */
@@ -63,12 +66,12 @@ async function sliceMerchantDeliveries(
 
 type Position = Pick<WebhookDelivery, 'sequence' | 'endpointId'>
 
-/** Newest event first; deliveries of one event by their endpoint. */
+/** Orders by event, newest first, and deliveries of one event by endpoint id. */
 function compareRows(a: Position, b: Position): number {
   return b.sequence - a.sequence || (a.endpointId > b.endpointId ? -1 : 1)
 }
 
-/** Returns the exclusive upper bound of an endpoint's deliveries that follow the position. */
+/** Returns the exclusive upper bound of the event sequences of the endpoint's deliveries that follow the position. */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence
 }

@@ -4,7 +4,7 @@ import { recentDeliveryCounts } from './repository.ts'
 type RecentDeliveries = {
   readonly total: number
   readonly delivered: number
-  /** How many of the delivered ones needed more than one attempt. */
+  /** The number of successful deliveries that needed more than one attempt. */
   readonly retried: number
 }
 

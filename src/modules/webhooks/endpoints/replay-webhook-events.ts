@@ -27,14 +27,14 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Resends events whatever their outcome was: one event, or, in order, all events of the endpoint's types after a
- * sequence or since a time. Earlier attempts stay in the log.
+ * Sends events again, regardless of the outcome of earlier deliveries: either one event, or in order all events of the
+ * endpoint's types after a sequence or since a time. Earlier attempts stay in the log.
  *
- * Fails with RESOURCE_NOT_FOUND for the endpoint before WEBHOOK_DISABLED, and for the event after it. Last is
- * INVALID_INPUT for an event that the endpoint's format does not have, or a sequence above the latest event.
+ * Errors have this precedence: RESOURCE_NOT_FOUND (endpoint), WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event),
+ * INVALID_INPUT (an event type that the endpoint's format does not have, or a sequence above the latest event).
  *
- * @param input exactly one of `eventId`, `after` and `since`; a replay since a time can begin up to a minute earlier,
- *   because the clocks of processes can differ by that much
+ * @param input has exactly one of `eventId`, `after` and `since`. A replay since a time can begin with events up to a
+ *   minute earlier, because the clocks of processes can differ by a minute
  */
 export const replayWebhookEvents = defineOperation(
   {
@@ -83,8 +83,8 @@ async function findEvent(tx: Tx, { merchantId }: Context, id: string): Promise<E
 }
 
 /**
- * @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT for a type that the
- *   format lacks
+ * @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT for an event type that
+ *   the endpoint's format does not have
  */
 async function replayEvent(
   tx: Tx,

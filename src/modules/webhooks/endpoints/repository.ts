@@ -54,10 +54,9 @@ export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** Looks up the id in each merchant, because operators do not know the merchant. */
+/** Looks up the id in each merchant, because operators look up an endpoint without knowing its merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Returns endpoints that fail or were disabled for failing, longest failing first. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -88,7 +87,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery, whatever its status, and restarts the retry schedule. */
+/** Schedules a delivery regardless of its status and restarts its retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -116,7 +115,6 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Drops all pending deliveries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
@@ -130,7 +128,7 @@ type DeliveryRange = DeliveriesKey & {
   below: number
   limit: number
   status: NewRowOf<'webhookDeliveries'>['status']
-  /** Lets a partial index serve the filter by a status. */
+  /** Must be set with a `status` other than `delivered`, so that the database can use a partial index. */
   isUndelivered: true
   fromTime: bigint
   beforeTime: bigint
@@ -150,7 +148,6 @@ export const deliveriesInRange = queryWithFilters(
       .limit(p.limit),
 )
 
-/** Counts at most `limit` deliveries. */
 export const countDeliveries = queryWithFilters(
   deliveryFilterNames,
   (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
@@ -163,7 +160,8 @@ function filterDeliveries(
   p: Params<Omit<DeliveryRange, 'isAscending'>>,
   has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
 ) {
-  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few deliveries.
+  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few
+  // deliveries.
   let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')
     .whereRef('events.merchantId', '=', 'deliveries.merchantId')
@@ -199,7 +197,10 @@ export const attemptsOfDeliveries = query(
 
 type RecentDeliveriesQuery = { endpoints: number; deliveries: number }
 
-/** Returns the newest deliveries to each of the newest enabled endpoints of all merchants, counted in three ways. */
+/**
+ * Counts the newest deliveries of each of the newest enabled endpoints of all merchants: all, delivered and retried
+ * ones.
+ */
 export const recentDeliveryCounts = query((p: Params<RecentDeliveriesQuery>) => {
   const newestDeliveries = (condition: RawBuilder<boolean>) =>
     selectFrom((eb) =>

@@ -20,10 +20,10 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Includes a new key pair if the endpoint has one. The previous ones also sign for `overlapHours`, or until they expire
- * earlier.
+ * An endpoint with a key pair also gets a new key pair. During `overlapHours`, requests are also signed with the
+ * previous secrets and keys that have not expired.
  *
- * @param input `overlapHours` from 0 to 168 (a week); by default 24
+ * @param input `overlapHours` is from 0 to 168 (a week), by default 24
  * @returns the endpoint with the new secret, which is not shown again
  */
 export const rotateWebhookSecret = defineOperation(

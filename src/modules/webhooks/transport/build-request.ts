@@ -6,7 +6,7 @@ import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
 export type EventMessage = {
-  /** `evt_` and a UUID. Receivers recognize duplicates by it. */
+  /** `evt_` and a UUID. Receivers use the id to recognize duplicates. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
@@ -24,13 +24,13 @@ export type WebhookRequest = { readonly body: string; readonly headers: Readonly
 export type BuildRequestOptions = {
   readonly format: WebhookFormat
   readonly signer: Signer
-  /** The signature covers this time. */
+  /** The time of the attempt, which the signature covers. */
   readonly now: WallTime
 }
 
 /**
- * Has the headers of Standard Webhooks 1.0.0. The signature covers the time of the attempt, because receivers reject
- * signatures older than five minutes and the tenth attempt is days after the event.
+ * Uses the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt rather than of the event,
+ * because receivers reject signatures older than five minutes and the tenth attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -61,10 +61,11 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 }
 
 /**
- * The original provider's format contains its own signature. To verify it, receivers parse the body, remove the
- * signature, and stringify the rest. So `data` is parsed and stringified here too, which yields the same key order,
- * escapes and numbers. The body has one signature, made with the newest secret; the headers have all. The HMAC key is
- * the text of the secret including `whsec_`, because receivers pass that to createHmac.
+ * In the original provider's format, the body contains a signature. To verify it, receivers parse the body, remove the
+ * signature, and stringify the rest. So `data` is also parsed and stringified here, which yields the same key order,
+ * escapes and numbers. The body has only one signature, created with the newest secret; the headers have one for each
+ * secret. The HMAC key is the string of the secret including `whsec_`, because receivers pass this string to
+ * createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

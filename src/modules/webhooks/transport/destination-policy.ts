@@ -7,7 +7,7 @@ import { isPublicUnicast } from './public-address.ts'
 
 /** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
-  /** Whether a host (written as in a URL) is allowed by name, whatever it resolves to. */
+  /** Whether a host, written as in a URL, is allowed by name, regardless of the addresses it resolves to. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -15,7 +15,7 @@ export type Allowlist = {
 export const allowlistFormat =
   'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
 
-/** `null` if an entry of WEBHOOK_ALLOW is invalid. */
+/** Parses WEBHOOK_ALLOW. Returns `null` if an entry is invalid. */
 export function parseAllowlist(text: string): string[] | null {
   const entries = text.split(',').map((each) => parseEntry(each.trim()))
   return entries.every((entry) => entry !== null) ? entries : null
@@ -42,12 +42,12 @@ export function createAllowlist(entries: readonly string[], mode: Mode): Allowli
   }
 }
 
-/** Strips brackets (IPv6) and the trailing dot. */
+/** Removes the brackets of IPv6 addresses and a trailing dot. */
 function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** The input schema checks that the URL is a present string. */
+/** Returns no error if the URL is absent or not a string, because the input schema reports these errors. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -61,8 +61,8 @@ const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https:/
 const maxUrlLength = 2_048
 
 /**
- * The host must be public or allowed, and `live` requires https. Returns the error as a text that follows the field's
- * name, or `null`. Does not resolve names: each connection checks the addresses.
+ * Checks that the host is public or allowed, and that `live` uses https. Returns `null`, or an error message that
+ * follows the field's name. Does not resolve host names, because each connection checks the addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
@@ -86,7 +86,7 @@ function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
   return !isLocalhost(host) || coversAddress('127.0.0.1')
 }
 
-/** Whether a name always means the loopback address, whatever DNS returns (RFC 6761, 6.3). */
+/** Returns whether a name always means the loopback address, regardless of DNS (RFC 6761, 6.3). */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost$/i.test(host)
 }

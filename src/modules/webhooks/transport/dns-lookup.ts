@@ -6,8 +6,8 @@ type ResolvedAddress = { readonly address: string; readonly family: number }
 const [serverTimeoutMs, tries] = [2_000, 2]
 
 /**
- * Queries name servers directly. The system's own lookup uses a pool of four threads per process, so names whose
- * servers never respond would block every delivery.
+ * Queries name servers directly. The system's lookup uses a pool of four threads per process, so host names whose name
+ * servers never respond would block all deliveries.
  *
  * @param servers name servers to use instead of the system's
  */
@@ -32,7 +32,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   }
 }
 
-/** Reads `/etc/hosts` too. */
+/** The system's lookup, which also reads `/etc/hosts`. */
 export const systemLookup: LookupFunction = lookup
 
 type LookupCompletion = {
@@ -41,7 +41,7 @@ type LookupCompletion = {
   readonly error: NodeJS.ErrnoException | null
 }
 
-/** Passes all addresses or the first, as the caller requested. */
+/** Passes all addresses or only the first, depending on the option `all`. */
 export function completeLookup(
   addresses: readonly ResolvedAddress[],
   { options, done, error }: LookupCompletion,

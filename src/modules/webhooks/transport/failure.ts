@@ -14,7 +14,7 @@ export type FailureKind = (typeof failureKinds)[number]
 /** Merchants see `message`, so it must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
-/** Node.js callbacks accept only errors. */
+/** A failure as an `Error`, because Node.js callbacks require errors. */
 export class DeliveryError extends Error {
   readonly kind: FailureKind
 
@@ -38,7 +38,7 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** All checks that reject an address return this failure. */
+/** Returned by all checks that reject an address. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

@@ -8,9 +8,9 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * The original provider's receivers branch on `event_type`, and their behavior for an unknown type is undefined. So
- * types that the provider lacks (such as `payout.returned`) are not sent. The exception is `webhook.test`, with which a
- * merchant tests whether its receiver verifies signatures (ruling 61).
+ * Receivers of the original provider's webhooks branch on `event_type`, and their behavior for an unknown type is
+ * undefined. So types that the provider does not have (for example `payout.returned`) are not sent. The exception is
+ * `webhook.test`: merchants use it to test whether their receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
@@ -22,12 +22,12 @@ const providerEventTypes: readonly string[] = [
 ]
 
 /**
- * In the `stablestack` format, for a failed payout that was cancelled. An endpoint subscribes to it with
- * `payout.failed` (ruling 139).
+ * The type in the `stablestack` format for a failed payout that was cancelled. Endpoints that subscribe to
+ * `payout.failed` receive it (ruling 139).
  */
 export const cancelledPayoutType = 'payout.cancelled'
 
-/** `null` if the format has all types. */
+/** `null` means all types. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

@@ -43,7 +43,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // If the server had closed a reused connection, the endpoint did not fail, so retry.
+      // A reused connection that the server had closed is not a failure of the endpoint, so the request is retried.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -63,15 +63,15 @@ type TrustedHttpClientOptions = {
   readonly ca?: string
 }
 
-/** Below the keep-alive timeout of most servers. */
+/** Less than the keep-alive timeout of most servers. */
 const idleTimeoutMs = 4_000
 
 /**
- * For services that the operator configures, at any address. URLs that merchants choose go through `createSender`,
- * which guards against SSRF.
+ * For services that the operator configures, which may have any address. URLs that merchants choose must use
+ * `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
-  // Neither the environment nor a caller can turn certificate verification off.
+  // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const createAgentPair = (keepAlive: boolean): AgentPair => {
     const options = { keepAlive, ...(keepAlive && { timeout: idleTimeoutMs, scheduling: 'lifo' as const }) }

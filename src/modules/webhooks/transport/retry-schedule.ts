@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Each is the delay after the previous attempt. */
+/** The delay of each attempt after the previous one. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -17,7 +17,7 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Jitter of the backoff: deliveries that failed together do not retry together. */
+/** Jitter of the backoff, so that deliveries that failed together do not retry together. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour
@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * `null` after the last attempt. `Retry-After` can postpone an attempt but not advance it; otherwise a receiver that
- * always sends one second would exhaust its attempts within seconds.
+ * Returns `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always
+ * requests one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -40,7 +40,7 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttempt
   return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
-/** Accepts seconds or an HTTP date. At most a day; 0 for anything else. */
+/** Parses seconds or an HTTP date. Returns at most a day, and 0 for an invalid value. */
 export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const delay = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
@@ -58,7 +58,7 @@ export type AttemptVerdict = {
   readonly isOverloaded: boolean
 }
 
-/** Only 2xx is a success; a redirect is a failure. */
+/** Only a 2xx status is a success; a redirect is a failure. */
 export function judgeResponse(code: number | null): AttemptVerdict {
   return {
     isDelivered: code !== null && code >= 200 && code < 300,

@@ -15,7 +15,7 @@ export type SendResult = {
   readonly error: DeliveryFailure | null
   readonly durationMs: number
   readonly retryAfter: string | null
-  /** The first 1 KiB of the response body as text; `null` without a response. */
+  /** The first 1 KiB of the response body as a string; `null` without a response. */
   readonly answer: string | null
 }
 
@@ -49,7 +49,7 @@ export function createSender({
 }: SenderOptions): Sender {
   const allowlist = createAllowlist(allowlistEntries, mode)
   const guard = { allowlist, lookUp }
-  // Neither the environment nor a caller can turn certificate verification off.
+  // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const targetOf = createTargetCache({ mode, allowlist })
   const agents = {
@@ -74,7 +74,7 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Also caches the error of a URL that the policy rejects. */
+/** Caches parsed URLs, and the errors of URLs that the policy rejects. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {
@@ -93,7 +93,7 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
   return { status, error: null, retryAfter, answer: decodeBody(beginning) }
 }
 
-/** Replaces invalid UTF-8, and drops an incomplete last character and NUL, which PostgreSQL can't store. */
+/** Replaces invalid UTF-8. Drops an incomplete last character, and NUL, which PostgreSQL cannot store. */
 function decodeBody(beginning: Buffer): string {
   return new StringDecoder('utf8').write(beginning).replaceAll('\0', '')
 }

@@ -14,16 +14,16 @@ import { isPublicUnicast } from './public-address.ts'
 
 export type SsrfGuard = {
   readonly allowlist: Allowlist
-  /** Resolves hosts that are neither allowed by name nor localhost. */
+  /** Resolves host names that are neither allowed by name nor localhost. */
   readonly lookUp: LookupFunction
 }
 
-/** Per agent, for all hosts together. */
+/** The maximum per agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Each new connection checks its host if that is an address, or else every address that the lookup returns. The socket
- * connects to no other address, so DNS rebinding has no effect.
+ * Each new connection checks its host if the host is an address, and otherwise every address that the lookup returns.
+ * The socket connects only to a checked address, so DNS rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
@@ -46,7 +46,7 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** `null` if the host is a rejected address. */
+/** Returns `null` if the host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
   { allowlist, lookUp }: SsrfGuard,

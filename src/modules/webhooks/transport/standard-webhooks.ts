@@ -11,7 +11,7 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// Standard Webhooks 1.0.0, "Signature scheme".
+// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
@@ -20,8 +20,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * Newest first, including previous ones during a rotation. Secrets and keys are key objects, because signing with raw
- * bytes takes four times as long.
+ * The secrets and keys that sign, newest first. During a rotation, they include the previous ones. They are stored as
+ * key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -32,7 +32,7 @@ export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/** `whsk_…` is the seed and the public key in base64. */
+/** The private key (`whsk_…`) is the seed and the public key in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -42,8 +42,8 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
 }
 
 /**
- * @param secrets every valid `whsec_…` and `whsk_…`, newest first; at least one `whsec_…`
- * @throws an error that does not reveal the secret, if one is invalid
+ * @param secrets all valid `whsec_…` and `whsk_…`, newest first; at least one must be a `whsec_…`
+ * @throws an error, which does not reveal the secret, if a secret is invalid
  */
 export function parseSigner(secrets: readonly string[]): Signer {
   const isPrivate = (text: string) => text.startsWith(privatePrefix)
@@ -80,7 +80,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** A rotation needs two. */
+/** The maximum number of signatures that are compared. A rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
@@ -104,7 +104,7 @@ export function createSignedHeaders(
 /**
  * Returns the id of a request that a shared secret signed in the last five minutes, or `null`.
  *
- * @param headers with names in lower case
+ * @param headers have names in lower case
  */
 export function verifySignature(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
