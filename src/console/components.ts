@@ -168,7 +168,7 @@ ${filters.map((filter) => {
 }
 
 function filterControl(
-  { name, options, hint = '', type, size = 12 }: ListFilter,
+  { name, options, hint = '', type, size = 8 }: ListFilter,
   current: string,
   isInvalid: boolean,
 ): Html {

@@ -101,7 +101,7 @@ input, select, button, textarea { font: inherit; color: var(--ink); background: 
 input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
 button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
-.filters { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: end; margin: .5rem 0 1rem }
+.filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; margin: .5rem 0 1rem }
 .filters input, .filters select, .filters button { height: 2rem }
 .filters select { max-width: 12rem }
 .filters:has(.invalid) { align-items: start }

@@ -124,8 +124,8 @@ const createdFilters: readonly ListFilter[] = [
 ]
 
 const amountFilters: readonly ListFilter[] = [
-  { name: 'amount-from', label: 'Amount from', hint: '0.01', size: 8 },
-  { name: 'amount-to', label: 'Amount to', hint: '1000', size: 8 },
+  { name: 'amount-from', label: 'Amount from', hint: '0.01' },
+  { name: 'amount-to', label: 'Amount to', hint: '1000' },
 ]
 
 /** One request compares the amounts of this many rows, because no index has them. */

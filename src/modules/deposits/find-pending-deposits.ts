@@ -15,5 +15,10 @@ export async function findPendingDeposits(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   walletIds: readonly string[],
 ): Promise<PendingDeposit[]> {
-  return pendingDepositsOfWallets(db, { merchantId, walletIds, maxPerWallet: BigInt(maxPendingDeposits) })
+  const deposits = await pendingDepositsOfWallets(db, {
+    merchantId,
+    walletIds,
+    maxPerWallet: BigInt(maxPendingDeposits),
+  })
+  return deposits.toSorted((a, b) => Number(a.rank - b.rank))
 }

@@ -136,7 +136,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Returns the latest pending deposits of each wallet, latest first. */
+/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(
@@ -148,9 +148,8 @@ export const pendingDepositsOfWallets = query(
         .where('state', '=', sql.lit('DETECTED'))
         .as('pending'),
     )
-      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt'])
-      .where('rank', '<=', p.maxPerWallet)
-      .orderBy('rank'),
+      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt', 'rank'])
+      .where('rank', '<=', p.maxPerWallet),
 )
 
 export const depositsInAttention = query((p: Params<{ limit: number }>) =>
