@@ -52,7 +52,7 @@ describe.each(everyEngineAndWorkers)('the allowed networks of an API key on %s',
     ],
     ['all of IPv4', ['0.0.0.0/0'], ['8.8.8.8', '::ffff:8.8.8.8'], ['2001:db8::1']],
   ])(
-    'restrict the key to client addresses inside %s, but do not restrict its client tokens',
+    'allow requests with the key only from %s, and requests with its client tokens from any address',
     async (_, networks, allowedAddresses, otherAddresses) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: ['read'], networks })

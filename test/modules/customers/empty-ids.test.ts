@@ -89,7 +89,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is ignored in a query parameter of REST and rejected in a filter of GraphQL', async () => {
+  test('is ignored in a REST query parameter and rejected in a GraphQL filter', async () => {
     app = await startApp(engine)
     expect((await app.rest('GET', '/api/payout/methods?customer_id=')).status).toBe(200)
     for (const empty of emptyIds) {
