@@ -60,7 +60,7 @@ describe('tronAddressError', () => {
     )
   })
 
-  test('accepts any 20 bytes in base58check with the version byte 0x41, and no other version', () => {
+  test('accepts any 20 bytes in base58check with the version byte 0x41, and rejects other version bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 21, maxLength: 21 }), (bytes) => {
         expect(tronAddressError(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()

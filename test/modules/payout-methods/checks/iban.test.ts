@@ -97,7 +97,7 @@ describe('checkIban', () => {
     fc.assert(fc.property(oneLetterChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('accepts exactly one pair of check digits, never 00, 01 or 99', () => {
+  test('accepts exactly one pair of check digits, which is never 00, 01 or 99', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{18}$/), (account) => {
         const pairs = Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0'))
