@@ -122,7 +122,7 @@ describe.each(everyEngine)('event subscriptions of a client token on %s', (engin
     lasting.end()
   })
 
-  test('are limited to ten at a time for each token', async () => {
+  test('are limited to ten concurrent subscriptions per token', async () => {
     const app = await startApp(engine)
     const [token, other] = [await tokenFor(app, null, ['read']), await tokenFor(app, null, ['read'])]
     const streams = []

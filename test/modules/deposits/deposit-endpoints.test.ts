@@ -154,7 +154,7 @@ describe('a rail’s signature', () => {
     expect((await app.rest(...get({ ...good, 'webhook-signature': signatures }))).status).toBe(200)
   })
 
-  test('gives access only to its own rail and to the allowed HTTP methods', async () => {
+  test('gives access only to its own rail, and only with the allowed HTTP methods', async () => {
     const app = await startApp('sqlite', {
       rails: [nodeRail, { ...nodeRail, name: 'silent', reports: undefined } as never],
     })

@@ -87,13 +87,10 @@ describe('the period of an export', () => {
     ['12026-03-01', 'rejected'],
     ['2026-03-011', 'rejected'],
     ['2026-03-01T00:00:00', 'rejected'],
-  ])(
-    'converts the boundary %s to %s, because a date means midnight UTC at the start of that day',
-    (input, expected) => {
-      const { success, data } = periodFields.from.safeParse(input)
-      expect(success ? data : 'rejected').toBe(expected)
-    },
-  )
+  ])('converts the boundary %s to %s, and a date to 00:00 UTC of that day', (input, expected) => {
+    const { success, data } = periodFields.from.safeParse(input)
+    expect(success ? data : 'rejected').toBe(expected)
+  })
 })
 
 describe('the totals of an export', () => {

@@ -249,7 +249,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
   })
 
-  test('finds one chain for each merchant with events, and none for a merchant without events', async () => {
+  test('finds one chain for each merchant with events, and no chain for a merchant without events', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })

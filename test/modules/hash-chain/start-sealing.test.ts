@@ -79,7 +79,7 @@ async function repeatEvents({ app, count }: { app: App; count: number }): Promis
 const newCustomer = (app: App, merchantId = app.merchant.id) =>
   perform(createCustomer, createContext(app.service, merchantId), sampleCustomer)
 
-test('a sealer seals new events after one second, and reads nothing while there are none', async () => {
+test('a sealer seals new events after one second, and reads nothing while there are no new events', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   await app.customer()

@@ -49,7 +49,7 @@ describe('tronAddressError', () => {
   })
 
   // The checksum has 32 bits, so one change in four thousand million would pass.
-  test('detects any one changed character', () => {
+  test('detects any single changed character', () => {
     const change = fc.record({ at: fc.nat(33), digit: fc.constantFrom(...base58Digits) })
     fc.assert(
       fc.property(publicKeys, change, (key, { at, digit }) => {

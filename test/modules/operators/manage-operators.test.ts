@@ -24,7 +24,7 @@ async function rejection(app: App, operation: () => unknown) {
 }
 
 describe.each(everyEngine)('operators on %s', (engine) => {
-  test('are created, listed, changed and removed', async () => {
+  test('can be created, listed, changed and removed', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T12:00:00.000Z') })
     const { service } = app
     const ada = await createOperator(service, { name: 'Ada@Example.com', role: 'look' })

@@ -22,7 +22,7 @@ const reason = 'a zero too many'
 const balanceOf = async (app: App, walletId: string) => (await getWallet(app.context(), { walletId })).balance
 
 describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
-  test('debits the deposit from its wallet; balance, entries, events and exports show the reversal', async () => {
+  test('debits the deposit from its wallet, and balance, entries, events and exports show the reversal', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     // An export ends before the time of the request.
     const app = await startApp(engine, { clock: () => ++time })

@@ -89,11 +89,11 @@ describe('checkIban', () => {
   })
 
   // 97 is prime, so no change of one digit or letter, times a power of ten, is a multiple of it.
-  test('detects any one changed digit', () => {
+  test('detects any single changed digit', () => {
     fc.assert(fc.property(oneDigitChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('detects any one changed letter, including letters of the country code', () => {
+  test('detects any single changed letter, including letters of the country code', () => {
     fc.assert(fc.property(oneLetterChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
