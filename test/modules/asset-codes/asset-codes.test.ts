@@ -6,7 +6,7 @@ import { bankMethodBody } from '../../support/bodies.ts'
 const euroCoin = { assetType: 'STABLECOIN', code: 'EURC', minorUnitPlaces: 6, networks: ['solana', 'erc20'] } as const
 
 describe.each(everyEngine)('asset codes on %s', (engine) => {
-  test('are initially the eight of the contract, and each stablecoin lists its networks', async () => {
+  test('are initially the eight codes of the contract, and each stablecoin has its networks', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('GET', '/api/asset-codes')
     const networks = ['Erc20', 'Polygon', 'Bep20', 'Trc20', 'Solana']
@@ -47,7 +47,7 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 
-  test('are listed with a newly added code first, whose networks have the order of the input', async () => {
+  test('list a newly added code first, and its networks in the order of the input', async () => {
     const app = await startApp(engine)
     await addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks] })
     const { body } = await app.rest('GET', '/api/asset-codes')

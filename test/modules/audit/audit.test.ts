@@ -520,7 +520,7 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     expect(finding?.examples[0]).toMatch(/[0-9a-f-]{8}|refers to|is missing/)
   })
 
-  test('transfersWithWrongCause returns each deposit transfer whose reference differs from its deposit’s', async () => {
+  test('transfersWithWrongCause returns each deposit transfer whose reference differs from the reference of the deposit', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
 
@@ -533,7 +533,7 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     expect(await auditBooks(app.service)).toMatchObject({ balanced: true })
   })
 
-  test('sums balances exactly even if the sum exceeds 64 bits', async () => {
+  test('returns the exact sum of balances even if it exceeds 64 bits', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update accounts set balance = 9223372036854775807`)
     await tamperWith(app, `update accounts set asset_code = 'USDC'`)
@@ -544,7 +544,7 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
 
 // Earlier versions limited the balance of a wallet, but not the sum of its deposits.
 test.each(everyEngine)(
-  'on %s, the audit accepts a wallet whose deposits add up to more than the largest amount',
+  'on %s, the audit accepts a wallet even if the sum of its deposits exceeds the maximum amount',
   async (engine) => {
     const app = await startApp(engine)
     const id = await app.wallet({ balance: '1' })

@@ -11,7 +11,7 @@ import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 const absentId = '00000000-0000-7000-8000-000000000000'
 
 describe.each(everyEngineAndWorkers)('a client token of a customer on %s', (setup) => {
-  test('gives access to the objects of that customer only', async () => {
+  test('gives access only to the objects of that customer', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const wallets = [
@@ -54,7 +54,7 @@ describe.each(everyEngineAndWorkers)('a client token of a customer on %s', (setu
     await app.expectBooksToBalance()
   })
 
-  test('receives only that customer’s events while an API key receives all events of the merchant', async () => {
+  test('receives only events of that customer, but an API key receives all events of the merchant', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const token = await tokenFor(app, own, ['read'])
@@ -78,7 +78,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   const startsAt = Date.UTC(2030, 0, 1)
   const startAt = () => startApp(engine, { clock: () => startsAt + 999 })
 
-  test('returns the token with its scopes, customer and expiry; the lifetime starts at the current whole second', async () => {
+  test('returns the token, scopes, customer and expiry, and rounds the start of the lifetime down to a whole second', async () => {
     const app = await startAt()
     const customerId = await app.customer()
     for (const [input, seconds] of [
@@ -117,7 +117,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
       RegExp(customerScopesMessage),
     ],
     [{ scopes: 'webhooks', customer_id: absentId }, 'scopes', 'INVALID_FORMAT', /list|array/],
-  ])('rejects the body %j and reports its one invalid field', async (body, field, code, message) => {
+  ])('rejects the body %j and reports the invalid field', async (body, field, code, message) => {
     const app = await startAt()
     const response = await app.rest('POST', '/api/client-tokens', { body })
     expect([response.status, response.body.error.details]).toEqual([
@@ -126,7 +126,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
     ])
   })
 
-  test('rejects a scope that the API key lacks, and lists the scopes of the key in the message', async () => {
+  test('rejects a scope that the API key lacks, with a message that lists the scopes of the key', async () => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
     const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId: id })

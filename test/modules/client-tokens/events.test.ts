@@ -55,7 +55,7 @@ async function recordForeignEvents({ db, merchant, service }: App, count: number
 const allEvents = async ({ token, app }: Customers) => (await pagesFor(app, token)).flatMap(({ data }) => data)
 
 describe.each(everyEngine)('the events that a customer’s client token receives on %s', (engine) => {
-  test('are those of the customer’s objects only, in REST, GraphQL and subscriptions', async () => {
+  test('are only events of the customer’s objects, in REST, GraphQL and subscriptions', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, token, canaries } = customers
     const events = await allEvents(customers)
@@ -88,7 +88,7 @@ describe.each(everyEngine)('the events that a customer’s client token receives
     stream.end()
   })
 
-  test('are found by bounded scans: after 21,000 events of other owners, a page may be empty', async () => {
+  test('are read in bounded scans, so a page can be empty after 21,000 events of other owners', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const token = await tokenFor(app, customerId)

@@ -111,7 +111,7 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
 }
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('cannot read or write other owners’ rows in any merchant table that is not declared open to customers', async () => {
+  test('cannot read other owners’ rows in any merchant table, or write rows in tables that are not open to customers', async () => {
     const world = await startCustomers(engine)
     await fillEmptyTables(world)
     const { app, ours, others } = world
@@ -149,7 +149,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the tables of operators on %s', (engine) => {
-  test('have no rows for a customer’s client token, in reads and in transactions, and accept none', async () => {
+  test('return no rows to a customer’s client token, in reads and in transactions, and reject its inserts', async () => {
     const { app, ours, others } = await startCustomers(engine)
     const at = '2026-03-01T12:00:00.000Z'
     const [id, passwordHash] = [app.service.newId(), 'a hash']

@@ -52,7 +52,7 @@ describe.each(everyEngineAndWorkers)('the allowed networks of an API key on %s',
     ],
     ['all of IPv4', ['0.0.0.0/0'], ['8.8.8.8', '::ffff:8.8.8.8'], ['2001:db8::1']],
   ])(
-    'restrict the key to client addresses inside %s, but do not restrict its client tokens',
+    'allow requests with the key only from %s, and requests with its client tokens from any address',
     async (_, networks, allowedAddresses, otherAddresses) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: ['read'], networks })
@@ -122,7 +122,7 @@ describe.each(everyEngine)('event subscriptions of a client token on %s', (engin
     lasting.end()
   })
 
-  test('are limited to ten at a time for each token', async () => {
+  test('are limited to ten concurrent subscriptions per token', async () => {
     const app = await startApp(engine)
     const [token, other] = [await tokenFor(app, null, ['read']), await tokenFor(app, null, ['read'])]
     const streams = []

@@ -39,7 +39,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
   })
 
   test.each(['Query', 'Mutation', 'Subscription'])(
-    'finds the customer’s objects, and no others, by id in every field of %s',
+    'finds only the customer’s objects by id in every field of %s',
     async (root) => {
       const customers = await startCustomers(engine)
       const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))

@@ -148,7 +148,7 @@ const accepted = [200, undefined, 200, undefined]
 const rejected = [401, 'INVALID_TOKEN', 401, 'INVALID_TOKEN']
 
 describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
-  test('is accepted with valid claims, even if it was issued up to a minute in the future (clock skew)', async () => {
+  test('is accepted with valid claims, even if its issue time is up to a minute ahead (clock skew)', async () => {
     const { app } = await startAt(setup)
     expect(await responsesTo(app, await signedToken(app))).toEqual(accepted)
     expect(await responsesTo(app, await signToken(app, hs256, {}))).toEqual(accepted)
@@ -157,7 +157,7 @@ describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
     expect(await responsesTo(app, await tokenFor(app, await app.customer()))).toEqual(accepted)
   })
 
-  test('is rejected by REST and GraphQL with INVALID_TOKEN for every defect of header, claims or signature', async () => {
+  test('is rejected with INVALID_TOKEN by REST and GraphQL if its header, claims or signature are invalid', async () => {
     const { app } = await startAt(setup)
     for (const [defect, createToken] of Object.entries(invalidTokens)) {
       const token = await createToken(app)
@@ -166,7 +166,7 @@ describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
     }
   })
 
-  test('is accepted with only one of the 64 possible last characters of its signature', async () => {
+  test('is rejected if the last character of its signature is replaced by any other character', async () => {
     const { app } = await startAt(setup)
     const token = await signedToken(app)
     const acceptedTokens: string[] = []
@@ -179,7 +179,7 @@ describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
     expect(acceptedTokens).toEqual([token])
   })
 
-  test('expires at its own expiry time or at that of its API key, whichever is earlier', async () => {
+  test('expires at its own expiry time or the expiry time of its API key, whichever is earlier', async () => {
     const { app, advanceSeconds } = await startAt(setup)
     const minuteToken = await tokenFor(app, null, ['read'], { expiresIn: 60 })
     const expiresAt = new Date(startsAt + 120_000).toISOString()
@@ -196,7 +196,7 @@ describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
     expect((await app.rest('GET', '/api/wallets', { key: apiKey })).status).toBe(401)
   })
 
-  test('is not issued for another merchant’s customer, beyond the key’s scopes, or to another client token', async () => {
+  test('cannot be created for another merchant’s customer, with scopes that the key lacks, or by another token', async () => {
     const { app } = await startAt(setup)
     const other = await app.otherMerchant()
     const customerId = await app.customer()

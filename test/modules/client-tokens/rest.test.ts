@@ -61,7 +61,7 @@ const lists: Record<string, (ours: World) => string[]> = {
 }
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('gets the same response for ids of other owners as for unknown ids, at every REST path', async () => {
+  test('gets the same response for other owners’ ids as for unknown ids at every REST path', async () => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)

@@ -36,7 +36,7 @@ const compliance = {
 }
 
 describe.each(everyEngine)('ruling 124: individual and business customers on %s', (engine) => {
-  test('an individual in the older form is registered, and read with the same values', async () => {
+  test('an individual in the older form is registered and returned with the same values', async () => {
     const app = await startApp(engine)
     const body = {
       ...individualBody,
@@ -69,7 +69,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(Object.keys(created.body.data.address)).toEqual(Object.keys(address))
   })
 
-  test('a business in the newer form is registered, with the country as sent', async () => {
+  test('a business in the newer form is registered with the country exactly as sent', async () => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('POST', businesses, {
       body: {
@@ -92,7 +92,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     })
   })
 
-  test('ruling 125: unknown fields are stored as sent and returned by no endpoint, list or event', async () => {
+  test('ruling 125: unknown fields are stored unchanged, and no endpoint, list or event returns them', async () => {
     const app = await startApp(engine)
     const { status, body, text, headers } = await app.rest('POST', individuals, {
       body: { ...individualBody, ...compliance },
@@ -112,7 +112,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     }
   })
 
-  test('ruling 125: a change merges unknown fields with the stored ones, and is no change of the customer', async () => {
+  test('ruling 125: an update merges unknown fields into the stored fields, without an event or a new updated_at', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', individuals, { body: { ...individualBody, ...compliance } })
     const { id, updated_at } = body.data
@@ -129,7 +129,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect((await listEvents(app.context(), {})).items).toHaveLength(before.items.length)
   })
 
-  test('ruling 125: unknown fields of more than 65,536 characters together are 400 and store nothing', async () => {
+  test('ruling 125: a request is 400 and stores nothing if its unknown fields exceed 65,536 characters in total', async () => {
     const app = await startApp(engine)
     const big = (length: number) => ({ note: 'n', documents: 'x'.repeat(length) })
     const lengthOfRest = JSON.stringify(big(0)).length
@@ -162,7 +162,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect([status, fieldsOf(body)]).toEqual([400, ['documents']])
   })
 
-  test('all invalid fields are reported together, with the names of the form that was sent', async () => {
+  test('all invalid fields are reported in one response, with the field names of the form that was sent', async () => {
     const app = await startApp(engine)
     const nothing = await app.rest('POST', individuals, { body: {} })
     const addressNames = ['line_1', 'city', 'state', 'country'].map((name) => `address.${name}`)
@@ -197,7 +197,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(await storedDetails(app)).toEqual({})
   })
 
-  test('a change of some fields, or of one member of the address, leaves the others', async () => {
+  test('an update of some fields or of one address member leaves all other fields unchanged', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', individuals, { body: { ...individualBody, middle_name: 'B' } })
     const { id } = body.data
@@ -216,7 +216,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect([cleared.status, fieldsOf(cleared.body)]).toEqual([400, ['first_name']])
   })
 
-  test('a change finds no customer of the other type, of another merchant or that is unknown, and stores nothing', async () => {
+  test('an update is 404 for a customer of the other type or another merchant, or an unknown id, and stores nothing', async () => {
     const app = await startApp(engine)
     const { id } = (await app.rest('POST', individuals, { body: individualBody })).body.data
     const { apiKey } = await app.otherMerchant()
@@ -235,7 +235,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(await storedDetails(app)).toEqual({})
   })
 
-  test('an idempotency key makes a registration once, and is rejected with other compliance details', async () => {
+  test('a repeated idempotency key registers one customer, and is rejected if the compliance details differ', async () => {
     const app = await startApp(engine)
     const headers = { 'idempotency-key': 'one' }
     const body = { ...individualBody, ...compliance }
@@ -247,7 +247,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(await totalOf(app)).toBe(1)
   })
 
-  test('a customer’s token changes its own customer and its compliance details, and registers none', async () => {
+  test('a customer’s token can update its own customer and compliance details, but cannot register a customer', async () => {
     const app = await startApp(engine)
     const { id } = (await app.rest('POST', individuals, { body: individualBody })).body.data
     const { id: other } = (await app.rest('POST', individuals, { body: individualBody })).body.data

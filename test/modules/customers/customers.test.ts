@@ -36,7 +36,7 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     })
   })
 
-  test('of another merchant are neither listed nor counted', async () => {
+  test('of another merchant are not listed or counted', async () => {
     const app = await startApp(engine)
     await app.customer()
     const { apiKey } = await app.otherMerchant()

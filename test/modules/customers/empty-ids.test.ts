@@ -48,7 +48,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(fields.length).toBeGreaterThanOrEqual(8)
   })
 
-  test('is rejected with 400 in every REST body except those of payout methods, and nothing changes', async () => {
+  test('is rejected with 400 in every REST body except the bodies of payout methods, and nothing changes', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -65,7 +65,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is rejected with INVALID_INPUT in every GraphQL input except those of payout methods', async () => {
+  test('is rejected with INVALID_INPUT in every GraphQL input except the inputs of payout methods', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -89,7 +89,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is ignored in a query parameter of REST and rejected in a filter of GraphQL', async () => {
+  test('is ignored in a REST query parameter and rejected in a GraphQL filter', async () => {
     app = await startApp(engine)
     expect((await app.rest('GET', '/api/payout/methods?customer_id=')).status).toBe(200)
     for (const empty of emptyIds) {

@@ -14,7 +14,7 @@ async function pageOf(app: App, query: Record<string, string>, request: Paramete
 }
 
 describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (engine) => {
-  test('a day is included at both ends, a time at the end is not, and filters combine with pages', async () => {
+  test('start and end days are inclusive, an end time is exclusive, and filters can be combined with pages', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const add = async (time: string, options: Parameters<typeof app.customer>[0] = {}) => {
@@ -48,7 +48,7 @@ describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (e
   })
 
   test.each(['2026-02-30', '01.03.2026', '2026-03', 'yesterday', '2026-03-01T00:00:00'])(
-    'the date "%s" is 400 and named at either end',
+    'the invalid date "%s" is 400, and the error contains the name of the parameter',
     async (value) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', `/api/customers?start_date=${value}&end_date=${value}&page=0`)
@@ -73,7 +73,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     return { app, people }
   }
 
-  test('finds whole ids, e-mail addresses and phone numbers, and the beginning of names, newest first', async () => {
+  test('matches complete ids, e-mail addresses and phone numbers and prefixes of names, newest customer first', async () => {
     const { app, people } = await startPeople()
     const { ada, adaeze, firm, ola } = people
     const cases: readonly [search: string, found: readonly string[]][] = [
@@ -100,7 +100,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     }
   })
 
-  test('combines with pages, types and dates, and follows changes', async () => {
+  test('can be combined with pages, types and dates, and uses the current values of customers', async () => {
     const { app, people } = await startPeople()
     const { ada, adaeze, firm, ola } = people
     const search = 'ada'
@@ -123,7 +123,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     expect(await pageOf(app, { search: 'person1@example.com' })).toEqual([[], 0])
   })
 
-  test('finds nothing of another merchant, and only the customer of a client token', async () => {
+  test('finds no customer of another merchant and, for a client token, only the token’s customer', async () => {
     const { app, people } = await startPeople()
     const { apiKey } = await app.otherMerchant()
     const token = await tokenFor(app, people.ada)
@@ -135,7 +135,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     }
   })
 
-  test.each(['x'.repeat(256), 'a\u0000b', 'a\u202eb'])('the search %j is 400', async (search) => {
+  test.each(['x'.repeat(256), 'a\u0000b', 'a\u202eb'])('rejects the value %j with 400', async (search) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', `/api/customers?search=${encodeURIComponent(search)}`)
     expect([status, body.error.details.fields[0].field]).toEqual([400, 'search'])

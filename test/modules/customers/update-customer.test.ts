@@ -143,7 +143,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('does not find the customer of another merchant', async () => {
+  test('does not find a customer of another merchant', async () => {
     const { app, customerId } = await startWithCustomer(engine)
     const { id } = await app.otherMerchant()
     const before = await readStoredRows(app)

@@ -37,7 +37,7 @@ const isFinal = ({ state, confirmations }: ReportedStatus) =>
   state !== 'REORGED' && confirmations >= requiredConfirmations
 
 describe('any sequence of reports of one deposit', () => {
-  test('credits the deposit once if a report has enough confirmations, otherwise never', () => {
+  test('credits the deposit once if any report has enough confirmations, and otherwise does not credit it', () => {
     fc.assert(
       fc.property(fc.array(anyReport), (sightings) => {
         expect(applyReports(sightings).credits).toBe(sightings.some(isFinal) ? 1 : 0)
@@ -45,7 +45,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('puts the deposit on the attention queue if and only if the chain drops it after the credit', () => {
+  test('puts the deposit on the attention queue if and only if a reorg removes it after the credit', () => {
     fc.assert(
       fc.property(fc.array(anyReport), (sightings) => {
         const credited = sightings.findIndex(isFinal)
@@ -56,7 +56,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('has the same result if one of the reports is repeated', () => {
+  test('has the same result if any report is repeated', () => {
     fc.assert(
       fc.property(fc.array(anyReport), fc.nat(), (sightings, index) => {
         const repeated = sightings.flatMap((each, at) =>
@@ -67,7 +67,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('leaves an uncredited deposit in the state of the last report', () => {
+  test('leaves an uncredited deposit in the state of its last report', () => {
     fc.assert(
       fc.property(fc.array(anyReport, { minLength: 1 }), (sightings) => {
         fc.pre(!sightings.some(isFinal))
@@ -79,7 +79,7 @@ describe('any sequence of reports of one deposit', () => {
 })
 
 describe.each(everyEngine)('random deposit reports to the endpoint on %s', (engine) => {
-  test('credit final deposits and put contradicted ones on the attention queue', async () => {
+  test('credit each final deposit and put each contradicted deposit on the attention queue', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'bep20' })
     const ref = await refOf(app, walletId)

@@ -24,7 +24,7 @@ async function listWatched(app: App, after = '0', limit = 2) {
 }
 
 describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (setup) => {
-  test('contains the addresses of all merchants once, and new addresses after the earlier ones', async () => {
+  test('contains each address of all merchants once, with new addresses at the end', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
     expect(await listWatched(app)).toEqual({ addresses: [], next: '0' })
     const wallets = [await app.wallet({ network: 'erc20' }), await app.wallet({ network: 'solana' })]
@@ -137,7 +137,7 @@ describe('a rail’s signature', () => {
     ['a signature of an empty path', get(signed('')), 'INVALID_TOKEN'],
     ['a signature under another id', post({ ...signed(body), 'webhook-id': 'msg_2' }), 'INVALID_TOKEN'],
   ] as const)(
-    'is required: a request with %s is rejected with 401 and changes nothing',
+    'is required, so a request with %s is rejected with 401 and changes nothing',
     async (_, [method, path, request], code) => {
       const app = await startApp('sqlite', { rails: [nodeRail] })
       const before = await readStoredRows(app)
@@ -147,14 +147,14 @@ describe('a rail’s signature', () => {
     },
   )
 
-  test('is accepted among invalid signatures, as during a rotation of secrets', async () => {
+  test('is accepted if the header also contains invalid signatures, as during a rotation of secrets', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const good = signed(addressesPath)
     const signatures = `v1,AAAA v1a,BBBB ${good['webhook-signature']}`
     expect((await app.rest(...get({ ...good, 'webhook-signature': signatures }))).status).toBe(200)
   })
 
-  test('gives access only to its own rail and to the allowed HTTP methods', async () => {
+  test('gives access only to its own rail, and only with the allowed HTTP methods', async () => {
     const app = await startApp('sqlite', {
       rails: [nodeRail, { ...nodeRail, name: 'silent', reports: undefined } as never],
     })
@@ -169,7 +169,7 @@ describe('a rail’s signature', () => {
     expect((await app.rest('GET', depositsPath, { key: null })).status).toBe(405)
   })
 
-  test('that is invalid counts against the rate limit of the client’s address', async () => {
+  test('counts against the rate limit of the client’s address if it is invalid', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail], rateLimit: 2, clock: () => Date.now() })
     const statuses = []
     for (let i = 0; i < 4; i++) statuses.push((await app.rest(...post(json))).status)
@@ -235,7 +235,7 @@ describe('a POST of deposit reports', () => {
     expect([response.status, response.body.error.code]).toEqual([status, code])
   })
 
-  test('with another content type than JSON is rejected', async () => {
+  test('is rejected if its content type is not JSON', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const headers = { ...signed('a=b'), 'content-type': 'application/x-www-form-urlencoded' }
     expect((await app.rest('POST', depositsPath, { key: null, payload: 'a=b', headers })).status).toBe(415)

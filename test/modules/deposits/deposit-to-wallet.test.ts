@@ -31,7 +31,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     },
   )
 
-  test('credits a deposit reference once; a repeated call returns the same result', async () => {
+  test('credits each deposit reference once and returns the same result for a repeated call', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const input = { walletId, amount: '10', reference: 'bank 7' }
@@ -126,7 +126,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('rejects a used reference with another wallet or amount, and a wallet of another merchant', async () => {
+  test('rejects a used reference if the wallet or amount differs, and rejects another merchant’s wallet', async () => {
     const app = await startApp(engine)
     const [walletId, otherWalletId] = [await app.wallet(), await app.wallet()]
     const other = await app.otherMerchant()

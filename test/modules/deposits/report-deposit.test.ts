@@ -110,7 +110,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await walletState(app, walletId)).toMatchObject({ balance: zero, pending: [{ confirmations: 0 }] })
   })
 
-  test('with the state REORGED removes a pending deposit, which a later report adds again', async () => {
+  test('with the state REORGED removes a pending deposit, and a later report adds the deposit again', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await postReport(app, sampleReport(ref, { confirmations: 9 }))
     const dropped = await postReport(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
@@ -249,7 +249,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     await app.expectBooksToBalance()
   })
 
-  test('with the reference of an operator’s deposit is not credited a second time', async () => {
+  test('credits nothing if an operator has already credited a deposit with its reference', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
     await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
@@ -260,7 +260,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect((await walletState(app, walletId)).balance).toBe('17.00000000')
   })
 
-  test('credits the deposit once when 20 reports of it arrive concurrently', async () => {
+  test('credits the deposit once even if 20 reports of the deposit arrive concurrently', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reports = Array.from({ length: 20 }, (_, i) => sampleReport(ref, { confirmations: 50 + i }))
     await Promise.all(reports.map((each) => postReport(app, each)))
@@ -307,7 +307,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
   })
 
-  test('resolves one contradiction; a different one puts the deposit on the attention queue again', async () => {
+  test('resolves one contradiction, after which a different contradiction puts the deposit on the queue again', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     const contradiction = { confirmations: requiredConfirmations, amount: '11' }
@@ -352,7 +352,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
 })
 
 test.each(everyEngine)(
-  'on %s, pendingDeposits returns the latest twenty deposits of a wallet, and none of other merchants',
+  'on %s, pendingDeposits returns the latest twenty deposits of a wallet and no deposits of other merchants',
   async (engine) => {
     let nowMs = Date.now()
     const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => nowMs)

@@ -48,7 +48,7 @@ async function objectAt(app: App, path: string): Promise<string> {
 
 describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
   test.each(everyApi)(
-    'contains, after a change through %s, the exact JSON that the object’s endpoint returned after that change',
+    'contains, for each change through %s, the JSON that the object’s endpoint returned after the change',
     async (api) => {
       const app = await startApp(setup)
       const expectedEvents: [type: EventType, id: string, version: number, object: string][] = []
@@ -115,7 +115,7 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
 })
 
 describe.each(everyEngine)('the event feed on %s', (engine) => {
-  test.each(everyApi)('contains no event of errors, replays and updates without effect through %s', async (api) => {
+  test.each(everyApi)('contains no event for errors, replays and updates without effect through %s', async (api) => {
     const app = await startApp(engine)
     const { createPayout, createWallet, createBankPayoutMethod, updateBankPayoutMethod, deletePayoutMethod } =
       apiClients[api]
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the event feed on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('contains no event of a failed operation that shares a transaction or idempotency key with a successful one', async () => {
+  test('contains no event of a failed operation, even if a successful operation shares its transaction or key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '10' })
     const pay = (idempotencyKey: string, amount: string) =>
@@ -259,7 +259,7 @@ const merchantHistory = fc.record({
 })
 
 describe.each(everyEngine)('the event feed of a random history on %s', (engine) => {
-  test('contains every event of the merchant once and in order, and none of other merchants, in both APIs', async () => {
+  test('contains every event of the merchant once and in order, and no event of another merchant, in both APIs', async () => {
     const app = await startApp(engine)
     await fc.assert(
       fc.asyncProperty(merchantHistory, async ({ steps: chosen, limits, from, types }) => {

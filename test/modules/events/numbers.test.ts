@@ -56,7 +56,7 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
     for (const api of everyApi) expect(await pageOf(api, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
   })
 
-  test('is rejected as the start of a subscription, in the argument `after` and in Last-Event-ID', async () => {
+  test('is rejected as the start of a subscription, both in the argument `after` and in Last-Event-ID', async () => {
     const app = await startWithTwoEvents()
     const rejectionOf = (field: string) => [{ extensions: { code: 'INVALID_INPUT', fields: [{ field }] } }]
     for (const after of unknownSequences.map(formatDigits)) {
@@ -71,7 +71,7 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
     }
   })
 
-  test('in an event id makes node and nodes return null', async () => {
+  test('in an event id makes `node` and `nodes` return null', async () => {
     const app = await startWithTwoEvents()
     const [first] = (await pageOf('rest', app)).events
     const foreignEventId = eventId({
@@ -89,7 +89,7 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
     }
   })
 
-  test('is rejected by replayWebhookEvents and enableWebhookEndpoint, and by the delivery list if out of range', async () => {
+  test('is rejected by replayWebhookEvents and enableWebhookEndpoint, and by the delivery list if it is out of range', async () => {
     const app = await startWithTwoEvents()
     const { endpoint } = await ask('rest', app, 'createWebhookEndpoint', { url: 'http://127.0.0.1:9/' })
     const webhookId = endpoint.id

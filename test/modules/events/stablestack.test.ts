@@ -40,7 +40,7 @@ const noAccount = {
 }
 
 describe.each(everyEngine)('webhooks of the format stablestack on %s', (engine) => {
-  test('have the provider’s members in its order, for deposits and payouts', async () => {
+  test('have the same members as the provider’s webhooks, in the same order, for deposits and payouts', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await perform(createPayout, app.context(), { ...nigerian, assetCode: 'USDC', amount: '1' })
@@ -56,7 +56,7 @@ describe.each(everyEngine)('webhooks of the format stablestack on %s', (engine) 
     }
   })
 
-  test('of a deposit name the owner of the wallet, and the chain on which it arrived', async () => {
+  test('of a deposit contain the owner of the wallet and the chain of the deposit', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'polygon' })
     const { address } = (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.addresses[0]
@@ -86,7 +86,7 @@ describe.each(everyEngine)('webhooks of the format stablestack on %s', (engine) 
     })
   })
 
-  test('of a payout have its state at the event, and a cancelled one has a type of its own (ruling 139)', async () => {
+  test('of a payout contain the status at the time of the event; payout.cancelled is a separate type (ruling 139)', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer({ customerType: 'business', businessName: 'Example Ltd' })
     await app.wallet({ balance: '100', customerId })
@@ -125,7 +125,7 @@ describe.each(everyEngine)('webhooks of the format stablestack on %s', (engine) 
     })
   })
 
-  test('of a test event have the endpoint, as in the other formats', async () => {
+  test('of a test event contain the webhook endpoint, as in the other formats', async () => {
     const app = await startApp(engine)
     const body = { url: 'https://example.com/', format: 'stablestack' }
     const { id } = (await app.rest('POST', '/api/webhooks', { body })).body.data

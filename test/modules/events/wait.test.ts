@@ -48,7 +48,7 @@ const emptyPage = (after: number, connection = 'keep-alive') => ({
 const sequences = ({ body }: { body: { data: { sequence: number }[] } }) => body.data.map(({ sequence }) => sequence)
 
 describe.each(everyEngineAndWorkers)('a long-polling request on %s', (setup) => {
-  test('returns existing events immediately, a new event when it is recorded, and an empty page at its timeout', async () => {
+  test('returns existing events immediately, a new event as soon as it is recorded, or an empty page at the timeout', async () => {
     const app = await startApp(setup)
     const walletId = await app.wallet({ balance: '1' })
     const ask = await startFeedClient(app.server, app)
@@ -118,7 +118,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     expect(isWaitedIn()).toBe(false)
   })
 
-  test('gets an empty page when the server closes, and another server continues from the same cursor', async () => {
+  test('gets an empty page when the server closes, and its cursor remains valid at another server', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)
@@ -134,7 +134,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     expect(sequences(await app.rest('GET', '/api/events?after=1&wait=1'))).toEqual([2])
   })
 
-  test('gets an empty page when the server closes during its first database query', async () => {
+  test('gets an empty page when the server closes during the first database query of the request', async () => {
     const app = await startApp(engine)
     await app.wallet()
     const { apiKey: key } = await createKey(app.service, app.merchant.id)

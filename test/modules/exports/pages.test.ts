@@ -21,7 +21,7 @@ async function pagesOf(exported: Export) {
 }
 
 // Other tests check which rows are in a range, on each engine; this one checks only their number.
-test('exports of several pages contain every line once and in order, whatever the start of the period', async () => {
+test('exports of several pages contain every line once and in order, for any start of the period', async () => {
   const clock = movableClock()
   const app = await startApp('sqlite', { clock: clock.now })
   await app.fee('0.5')

@@ -37,7 +37,7 @@ describe('findLastBefore', () => {
     )
   })
 
-  test('needs fewer than 25 reads among a million rows, and one if the last row matches', async () => {
+  test('needs fewer than 25 reads among a million rows, and a single read if the last row matches', async () => {
     const reads: number[] = []
     const at = async (sequence: number) => {
       reads.push(sequence)
@@ -87,7 +87,7 @@ describe('the period of an export', () => {
     ['12026-03-01', 'rejected'],
     ['2026-03-011', 'rejected'],
     ['2026-03-01T00:00:00', 'rejected'],
-  ])('converts the boundary %s to %s, where a date means its first moment in UTC', (input, expected) => {
+  ])('converts the boundary %s to %s, and a date to 00:00 UTC of that day', (input, expected) => {
     const { success, data } = periodFields.from.safeParse(input)
     expect(success ? data : 'rejected').toBe(expected)
   })
@@ -96,7 +96,7 @@ describe('the period of an export', () => {
 describe('the totals of an export', () => {
   const row = { units: 1n, rest: 99_999_999n, rowCount: '2' as unknown as number, fineCount: 0 }
 
-  test('are summed in adjacent batches, as whole units and remainders', async () => {
+  test('are added up from adjacent batches, with separate sums for whole units and remainders', async () => {
     const parts: object[] = []
     const numbers = { after: 7, through: 7 + 2 * sumBatchSize + 1 }
     const {
@@ -122,7 +122,7 @@ describe('the totals of an export', () => {
     expect(empty).toEqual({ count: 0, totals: new Map(), hasMoreThanFiveDecimals: false })
   })
 
-  test('before and after a period list the same assets, ordered by code', () => {
+  test('list the same assets before and after the period, ordered by code', () => {
     const sums = (...totals: [string, bigint][]) => ({
       count: 0,
       totals: new Map(totals),

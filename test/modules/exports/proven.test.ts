@@ -97,7 +97,7 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
 
 const withoutOpening = { opening: [], closing: [usdc(3n)], lines: [[line(2n)], [], [line(1n)]] }
 
-test('a file of several exports has one end record, which is final only if every export is final', async () => {
+test('a file of several exports has one end record, and the record is final only if every export is final', async () => {
   const endOf = async (...areFinal: boolean[]) => {
     async function* exports() {
       for (const isFinal of areFinal)
@@ -122,7 +122,7 @@ test('a file of several exports has one end record, which is final only if every
   expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
 })
 
-test('a camt.053 file marks a negative balance as a debit; several wallets or oversized amounts are rejected', async () => {
+test('a camt.053 file marks negative balances as debits, and rejects several wallets and oversized amounts', async () => {
   const write = async (changes: Parameters<typeof exportOf>[0]) => {
     async function* exports() {
       yield exportOf({ walletId, ...changes })
@@ -164,7 +164,7 @@ test('a camt.053 file marks a negative balance as a debit; several wallets or ov
 })
 
 describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
-  test('is not started if the stored balance differs from the sum of the entries', async () => {
+  test('fails before its first line if the stored balance differs from the sum of the entries', async () => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '5' })
     await tamperWith(app, 'update transfers set balance_after = balance_after + 1')

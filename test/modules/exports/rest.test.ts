@@ -103,7 +103,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     }
   })
 
-  test('follow the Accept header and return errors as JSON', async () => {
+  test('have the format in the Accept header, and errors are JSON', async () => {
     const { app } = await startBooks(engine)
     for (const [accept, status] of Object.entries({
       'text/csv': 200,
@@ -133,7 +133,7 @@ async function startHost(chunks: () => AsyncIterable<string>, stallsAfterMs?: nu
 }
 
 describe('a file download', () => {
-  test('is cut off if writing it fails in the middle', async () => {
+  test('is cut off if an error occurs in the middle', async () => {
     const url = await startHost(async function* () {
       yield 'type\r\n'
       throw new Error('it does not add up')
@@ -141,7 +141,7 @@ describe('a file download', () => {
     await expect(fetch(url).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('is answered with status 500 if writing its beginning fails', async () => {
+  test('has the status 500 if an error occurs before the first byte', async () => {
     // biome-ignore lint/correctness/useYield: it never comes to that.
     const url = await startHost(async function* () {
       throw new Error('it does not add up')
@@ -172,7 +172,7 @@ describe('a file download', () => {
     expect([headers['content-type'], text]).toEqual([expect.stringContaining('text/csv'), ''])
   })
 
-  test('is rejected above the limit of concurrent downloads of a merchant', async () => {
+  test('is rejected if the merchant has reached the limit of concurrent downloads', async () => {
     const wait = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
       yield 'begun'

@@ -49,7 +49,7 @@ test.each([
 })
 
 describe.each(everyEngine)('findChainHeads on %s', (engine) => {
-  test('returns the latest seal of each merchant that has one, ordered by merchant id', async () => {
+  test('returns the latest seal of each merchant that has a seal, ordered by merchant id', async () => {
     const app = await startApp(engine)
     await app.otherMerchant()
     await app.customer()

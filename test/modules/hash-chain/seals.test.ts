@@ -56,7 +56,7 @@ const chainOf = async (app: App, keptHeads: ChainVerification['heads'] = []) =>
   (await auditChain(app.service, { kept: keptHeads })).chain
 
 describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
-  test('finds no difference in untouched history and consecutive seals', async () => {
+  test('finds no difference if no row and no seal was changed', async () => {
     const { app } = await startSealed(engine)
     const { balanced, findings, chain } = await auditChain(app.service)
     expect(findings).toEqual([{ check: 'history is as it was sealed', contradictions: 0, examples: [] }])
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     )
   })
 
-  test('reports the other one of two swapped events, and a row that was inserted after its event was sealed', async () => {
+  test('reports both of two swapped events, and a row that was inserted after its event was sealed', async () => {
     const { app, targets, walletId } = await startSealed(engine)
     const swap = tamperings.find(({ name }) => name.startsWith('two events'))
     await tamperWith(app, ...(swap?.statements(targets) ?? []))
@@ -164,7 +164,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await chainOf(app)).toMatchObject({ heads, differences: sealDifference(6, 'missing') })
   })
 
-  test('reports a seal whose hash was recomputed for other or fewer rows', async () => {
+  test('reports a seal whose hash was recomputed for different rows or fewer rows', async () => {
     const { app } = await startSealed(engine)
     await rewriteSeal(app, 3, { contents: '0'.repeat(64) })
     expect((await chainOf(app)).differences).toEqual([
@@ -174,7 +174,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
   })
 
-  test('emits its progress, and finds a deleted event even if the later events were renumbered', async () => {
+  test('emits progress, and finds a deleted event even if later events were renumbered', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const customerId = await app.customer()
@@ -202,7 +202,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect([laterChain.differences.length, laterChain.seals, laterChain.unsealed]).toEqual([1, 20, 1])
   })
 
-  test('reports deleted and rewritten seals if it is given chain heads that were saved earlier', async () => {
+  test('reports deleted and rewritten seals if it compares them with chain heads that were saved earlier', async () => {
     const { app, targets } = await startSealed(engine)
     const { heads } = await chainOf(app)
     await sealAll(app.service)
@@ -249,7 +249,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
   })
 
-  test('finds one chain for each merchant with events, and none for a merchant without events', async () => {
+  test('finds one chain for each merchant with events, and no chain for a merchant without events', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })
@@ -260,7 +260,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect(await app.rest('GET', '/api/wallets', { key: other.apiKey })).toMatchObject({ status: 200 })
   })
 
-  test('finds two seals for 301 events, because a seal covers at most 250', async () => {
+  test('finds two seals for 301 events, because a seal covers at most 250 events', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     for (let change = 0; change < 300; change++) {
@@ -271,7 +271,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   })
 })
 
-test('describeDifference mentions the key of the row, or only its table if there is no key', () => {
+test('describeDifference includes the key of the row, or only the table if there is no key', () => {
   const difference = {
     merchantId: 'm',
     event: 17,

@@ -79,7 +79,7 @@ async function repeatEvents({ app, count }: { app: App; count: number }): Promis
 const newCustomer = (app: App, merchantId = app.merchant.id) =>
   perform(createCustomer, createContext(app.service, merchantId), sampleCustomer)
 
-test('a sealer seals new events after one second, and reads nothing while there are none', async () => {
+test('a sealer seals new events after one second, and reads nothing while there are no new events', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   await app.customer()
@@ -143,7 +143,7 @@ test('a sealer pauses for twenty times the duration of the last run, but at leas
   }
 })
 
-test('a seal with the maximum number of events does not lengthen the sealer’s pause', async () => {
+test('the pause of a sealer is not longer after a seal with the maximum number of events', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal - 1 })
@@ -156,7 +156,7 @@ test('a seal with the maximum number of events does not lengthen the sealer’s 
   expect(await sealsOf()).toBe(2)
 })
 
-test('a sealer pauses between two seals of a merchant for four times the duration of one', async () => {
+test('between two seals of a merchant, a sealer pauses for four times as long as a seal takes', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal })
@@ -168,7 +168,7 @@ test('a sealer pauses between two seals of a merchant for four times the duratio
   expect(await sealsOf()).toBe(2)
 })
 
-test('a merchant gets at most twenty seals before all other merchants get theirs', async () => {
+test('a sealer stores at most twenty seals of a merchant before it seals the events of all other merchants', async () => {
   const { app, start, sealsOf, errors } = await startSealingApp()
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
   for (let i = 0; i < 3; i++) others.push(await app.otherMerchant())
@@ -188,7 +188,7 @@ test('a merchant gets at most twenty seals before all other merchants get theirs
   expect(await sealsOf()).toBe(23 + others.length)
 })
 
-test('a sealer that finds another process’s seal waits ten to twenty seconds before it seals again', async () => {
+test('a sealer that finds a seal of another process waits ten to twenty seconds before it seals again', async () => {
   const { app, start, sealsOf, errors } = await startSealingApp()
   const other = await app.otherMerchant()
   start(0.5)
@@ -288,7 +288,7 @@ test.each([
   ['in the middle', 3],
   ['at the end', 4],
 ])(
-  'a missing event %s of the unsealed events is reported with its number, and no seal covers it',
+  'a missing event %s of the unsealed events is reported with its number, and no further seal is stored',
   async (_, missing) => {
     const { app, errors, start, sealsOf } = await startSealingApp()
     await app.customer()

@@ -67,7 +67,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     }
   })
 
-  test('has entries that findEntries returns by key; a key with another account’s line returns none', async () => {
+  test('has entries that findEntries returns by key, but not for a key with the line of another account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
     // Debits come first; a refund's line follows the fee's line if there is a fee.
@@ -85,7 +85,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await findEntries(app.context(), [])).toEqual([])
   })
 
-  test('has entries that GraphQL returns by id; an invalid id returns null', async () => {
+  test('has entries that GraphQL returns by id, but null for an invalid id', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { data } = await app.graphql(
       'query ($id: ID!) { wallet(id: $id) { ledgerEntries { nodes { id transferId kind amount balanceAfter } } } }',
@@ -117,7 +117,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await find(invalidKeys)).toEqual(invalidKeys.map(() => null))
   })
 
-  test('findPayoutEvents returns the events of each payout, oldest first, and none of another merchant', async () => {
+  test('findPayoutEvents returns the events of each payout, oldest first, and no event of another merchant', async () => {
     const { app, completed, returned } = await startWithStatement(engine)
     const events = await findPayoutEvents(app.context(), [returned, completed, 'garbage'])
     const eventsOf = (id: string) =>

@@ -83,7 +83,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     expect(await entriesOf(app, { id, walletId })).toEqual(expected)
   })
 
-  test('between clearing accounts has balanced entries, none of which is in a wallet’s statement', async () => {
+  test('between clearing accounts has balanced entries and does not appear in the statement of any wallet', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const request = { ...payout(app), kind: 'payout_completed', amount: 5n, fee: 0n } as const
@@ -95,7 +95,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
     ])
   })
 
-  test('has the time of the process’s clock, but never a time before the statement’s previous entry', async () => {
+  test('has the current time, or the time of the previous entry of the wallet if that time is later', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const appAhead = await startApp(engine, { clock: () => nowMs })
     const lateService = createService({ db: appAhead.db, mode: 'sandbox', clock: () => nowMs - 3_600_000 })
@@ -122,7 +122,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
   })
 
   // For some wallets of earlier versions the sum of deposits is unknown, and the largest balance is assumed.
-  test('of a deposit to a wallet whose reachable balance is the maximum is rejected, even after a reversal', async () => {
+  test('of a deposit is rejected if the wallet’s reachable balance is at the maximum, even after a reversal', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '3' })
     await tamperWith(app, `update accounts set reachable_balance = ${maxAmount} where id = '${walletId}'`)

@@ -76,7 +76,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     ])
   })
 
-  test('are limited to two active keys; a rotation adds one and revokes the oldest', async () => {
+  test('are limited to two active keys, so a rotation adds a key and revokes the oldest key', async () => {
     const app = await startApp(engine)
     const first = String(parseApiKey(app.merchant.apiKey)?.id)
     const { id: second } = await createKey(app.service, app.merchant.id)
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     await expect(listKeys(app.service, absentId)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
   })
 
-  test('record their last use at most once a minute, not for each request', async () => {
+  test('record their last use at most once a minute instead of for each request', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('replace a last use that a fast clock recorded, at the next use with the correct clock', async () => {
+  test('replace the last use at the next use if a fast clock recorded a future time', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -154,7 +154,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('record a use unless another process recorded one less than a minute before or after it', async () => {
+  test('record a use unless another process recorded a use within a minute before or after it', async () => {
     const app = await startApp(engine)
     const [firstKey] = await listKeys(app.service, app.merchant.id)
     const id = String(firstKey?.id)

@@ -25,7 +25,7 @@ describe('deriveAddress', () => {
     expect(deriveAddress('evm', sandboxExtendedPublicKeys.evm, index)).toBe(address)
   })
 
-  test('agrees with derivation from the private key', () => {
+  test('derives the same address as derivation from the private key', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), (index) => {
         const evm = encodeEvmAddress(junkPublicKey(`m/44'/60'/0'/0/${index}`))
@@ -37,7 +37,7 @@ describe('deriveAddress', () => {
     )
   })
 
-  test('derives the same addresses after more accounts than its cache holds', () => {
+  test('derives the same addresses again after its cache evicted the accounts', () => {
     const accounts = Array.from({ length: 260 }, (_, chain) =>
       extendedKey({ ...fieldsOf(vectorAccount), chainCode: chain.toString(16).padStart(64, '0') }),
     )
@@ -52,7 +52,7 @@ describe('deriveAddress', () => {
 })
 
 describe('parseExtendedPublicKey', () => {
-  test('parses the account key of BIP-32’s test vector, which derives the published child key', () => {
+  test('parses the account key of the BIP-32 test vector, and the child key equals the published key', () => {
     expect(parseExtendedPublicKey(vectorAccount).deriveChild(2).publicExtendedKey).toBe(vectorChild)
   })
 

@@ -49,7 +49,7 @@ describe('evmAddressError', () => {
   })
 
   // The hash ignores case, so a letter of the other case is always detected; an address in one case has no checksum.
-  test('detects a letter in the wrong case, unless all letters then have the same case', () => {
+  test('detects a letter in the wrong case, unless all letters of the address have the same case', () => {
     fc.assert(
       fc.property(publicKeys, fc.integer({ min: 2, max: 41 }), (key, at) => {
         const address = encodeEvmAddress(key)

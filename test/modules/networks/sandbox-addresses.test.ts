@@ -10,7 +10,7 @@ import { solanaAddressError } from '../../../src/modules/networks/address-encodi
 import { sandboxExtendedPublicKeys, sandboxSolanaAddress } from '../../../src/modules/networks/sandbox-addresses.ts'
 import { junkRoot, junkSeed } from './junk-mnemonic.ts'
 
-test('the sandbox’s extended public keys are those of the development mnemonic', () => {
+test('the sandbox’s extended public keys are derived from the development mnemonic', () => {
   expect(sandboxExtendedPublicKeys).toEqual({
     evm: junkRoot.derive("m/44'/60'/0'").publicExtendedKey,
     tron: junkRoot.derive("m/44'/195'/0'").publicExtendedKey,

@@ -30,12 +30,12 @@ describe('solanaAddressError', () => {
     expect(solanaAddressError(address)).toMatch(message)
   })
 
-  test('control: the address that this test uses as off the curve is no point of the curve', () => {
+  test('control: the off-curve address of this test is not a point on the curve', () => {
     expect(ed25519.utils.isValidPublicKey(base58.decode(offCurve))).toBe(false)
   })
 })
 
-test('encodeSolanaAddress returns a valid address that decodes to the key', () => {
+test('encodeSolanaAddress returns a valid address that decodes to the public key', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       const address = encodeSolanaAddress(key)

@@ -49,7 +49,7 @@ describe('tronAddressError', () => {
   })
 
   // The checksum has 32 bits, so one change in four thousand million would pass.
-  test('detects any one changed character', () => {
+  test('detects any single changed character', () => {
     const change = fc.record({ at: fc.nat(33), digit: fc.constantFrom(...base58Digits) })
     fc.assert(
       fc.property(publicKeys, change, (key, { at, digit }) => {
@@ -60,7 +60,7 @@ describe('tronAddressError', () => {
     )
   })
 
-  test('accepts any 20 bytes in base58check with the version byte 0x41, and no other version', () => {
+  test('accepts any 20 bytes in base58check with the version byte 0x41, and rejects other version bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 21, maxLength: 21 }), (bytes) => {
         expect(tronAddressError(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()

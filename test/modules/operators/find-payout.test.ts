@@ -33,7 +33,7 @@ describe.each(everyEngine)('operator lookup of a payout on %s', (engine) => {
     }
   })
 
-  test('lists the candidates with their merchants if two merchants used the same idempotency key', async () => {
+  test('lists the matching payouts with their merchants if two merchants used the same idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const other = createContext(app.service, (await app.otherMerchant()).id, 'order 17')

@@ -10,7 +10,7 @@ import { perform } from '../../support/perform.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
 
 describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
-  test('lists the rows of all merchants once, newest first, even rows with equal times', async () => {
+  test('lists each row of all merchants once, newest first, even if rows have equal times', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => time })
     const merchants = [app.merchant, await app.otherMerchant(), await app.otherMerchant()]
@@ -41,7 +41,7 @@ describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
     expect((await domainErrorOf(listWithInvalidCursor)).details.fields).toMatchObject([{ field: 'after' }])
   })
 
-  test('is used by every list command without --merchant, with the merchant of each row', async () => {
+  test('is used by every list command without --merchant, and the output has the merchant of each row', async () => {
     const app = await startApp(engine)
     const { id: otherId } = await app.otherMerchant()
     await app.wallet({ balance: '1' })

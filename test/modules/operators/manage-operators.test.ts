@@ -24,7 +24,7 @@ async function rejection(app: App, operation: () => unknown) {
 }
 
 describe.each(everyEngine)('operators on %s', (engine) => {
-  test('are created, listed, changed and removed', async () => {
+  test('can be created, listed, changed and removed', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T12:00:00.000Z') })
     const { service } = app
     const ada = await createOperator(service, { name: 'Ada@Example.com', role: 'look' })
@@ -56,7 +56,7 @@ describe.each(everyEngine)('operators on %s', (engine) => {
     expect(await listOperators(service, [])).toEqual([])
   })
 
-  test('have valid and unique names and roles', async () => {
+  test('must have a valid, unique name and a valid role', async () => {
     const app = await startApp(engine)
     const { service } = app
     await createOperator(service, { name: 'ada', role: 'look' })
@@ -79,7 +79,7 @@ describe.each(everyEngine)('operators on %s', (engine) => {
       expect(await rejection(app, operation)).toBe('RESOURCE_NOT_FOUND Operator not found.')
   })
 
-  test('of one name that are created concurrently are one', async () => {
+  test('are created only once if concurrent calls use the same name', async () => {
     const { service } = await startApp(engine)
     const outcomes = await Promise.allSettled(
       Array.from({ length: 5 }, () => createOperator(service, { name: 'ada', role: 'look' })),

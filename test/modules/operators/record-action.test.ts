@@ -23,7 +23,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     expect(await recordedActions(app)).toMatchObject([actionWithReason])
   })
 
-  test('neither records nor changes anything when the action is rejected', async () => {
+  test('records nothing and changes nothing if the action is rejected', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
@@ -65,7 +65,7 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('listOperatorActions returns pages of actions, latest first, optionally for one subject', async () => {
+  test('listOperatorActions returns pages of actions, latest first, and can filter them by subject', async () => {
     const app = await startApp(engine)
     for (const rail of ['a', 'b', 'a', 'b', 'a']) {
       await recordAction(app.service, { ...actionWithReason, subject: rail }, (service) =>

@@ -25,7 +25,7 @@ test('ruling 55: an event id is a deterministic UUIDv7 of the event’s time and
   )
 })
 
-test('two events of the same time have different ids, whether of one merchant or of two', () => {
+test('two events with the same time have different ids, whether they have the same merchant or not', () => {
   fc.assert(
     fc.property(events, events, (one, other) => {
       fc.pre(one.sequence !== other.sequence)

@@ -87,7 +87,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     for (const invalid of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(invalid)).toBe(400)
   })
 
-  test('ruling 24: the currency must be an asset of the right type, which may have been added later', async () => {
+  test('ruling 24: the currency must be an asset of the right type, including assets that were added later', async () => {
     const app = await startApp(engine)
     const bank = async (currency: string) =>
       (await app.rest('POST', banksPath, { body: { ...bankMethodBody, currency } })).status
@@ -114,7 +114,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([await wallet('EURC', 'erc20'), await wallet(' EURC ', 'erc20')]).toEqual([400, 400])
   })
 
-  test('ruling 25: a network is accepted in the contract’s spelling and in that of the asset codes', async () => {
+  test('ruling 25: a network is accepted in the spelling of the contract and in the spelling of the asset codes', async () => {
     const app = await startApp(engine)
     const created = async (network: unknown) => {
       const known = networks.find((each) => each === normalizeNetwork(network)) ?? 'erc20'
@@ -133,7 +133,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     }
   })
 
-  test('ruling 26: an update changes the sent fields and nothing else', async () => {
+  test('ruling 26: an update changes only the sent fields', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const optional = { sort_code: '123456', swift_code: 'ABNGNGLA', routing_number: '021000021', iban: 'GB82' }
@@ -174,7 +174,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([withoutBody.status, withoutBody.body.data]).toEqual([200, created.data])
   })
 
-  test('ruling 26: an update rejects a type other than BANK, and does not find crypto addresses', async () => {
+  test('ruling 26: an update rejects a type other than BANK, and returns 404 for a crypto address', async () => {
     const app = await startApp(engine)
     const bank = await create(app, banksPath, bankMethodBody)
     const wallet = await create(app, walletsPath, walletMethodBody)
@@ -203,7 +203,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(await totalOf(`customer_id=${customer_id}&currency=ZAR`)).toBe(1)
   })
 
-  test('ruling 27: changing or deleting a method requires its customer_id, or none for the merchant’s method', async () => {
+  test('ruling 27: an update or deletion requires the customer_id of the method, or none for a merchant’s method', async () => {
     const app = await startApp(engine)
     const [ada, chidi] = [await app.customer(), await app.customer()]
     const ownMethod = await create(app, banksPath, bankMethodBody)
@@ -241,7 +241,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     )
   })
 
-  test('ruling 27: a DELETE needs no body, and a second one is 404', async () => {
+  test('ruling 27: a DELETE needs no body, and a second DELETE is 404', async () => {
     const app = await startApp(engine)
     const emptyRequests = [
       {},

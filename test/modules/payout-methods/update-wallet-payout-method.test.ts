@@ -93,7 +93,7 @@ const own = { currency: 'USDC', network: 'erc20', walletAddress: walletMethodBod
 describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engine) => {
   const change = apis[api]
 
-  test('changes the sent fields and nothing else, and clears a label that is null or empty', async () => {
+  test('changes only the sent fields, and clears the label if it is null or empty', async () => {
     const { app, ids } = await startWithMethods(engine)
     const { merchants } = ids
     const changed = async (changes: Changes) => ((await change(app, merchants, changes)) as { method: object }).method
@@ -109,7 +109,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     expect(await changed({ label: null })).toMatchObject({ label: null })
   })
 
-  test('records one event for a change, and none if nothing changes', async () => {
+  test('records one event for a change, and no event if nothing changes', async () => {
     const { app, ids } = await startWithMethods(engine)
     const types = async () =>
       (await app.rest('GET', '/api/events?limit=100')).body.data
@@ -122,7 +122,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     expect(await types()).toEqual(['payout_method.updated'])
   })
 
-  test('changes a customer’s address only with the customer, and never another owner’s', async () => {
+  test('requires the customerId of a customer’s address, and does not find addresses of other owners', async () => {
     const { app, customerId, ids, stored } = await startWithMethods(engine)
     const otherCustomer = await app.customer()
     const { apiKey: key } = await app.otherMerchant()
@@ -146,7 +146,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     })
   })
 
-  test('requires the scope payout_methods, and with a client token finds the token’s customer only', async () => {
+  test('requires the scope payout_methods, and with a client token finds only addresses of the token’s customer', async () => {
     const { app, customerId, ids, stored } = await startWithMethods(engine)
     const otherCustomer = await app.customer()
     const reader = await newKey(app, { scopes: ['read', 'payouts'] })
@@ -178,7 +178,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     })
   })
 
-  test('names every invalid field, and destinations that do not fit together, and changes nothing', async () => {
+  test('reports every invalid field and every mismatch of currency, network and address, and changes nothing', async () => {
     const { app, ids, stored } = await startWithMethods(engine)
     const before = await stored()
     const cases: readonly [changes: Changes, fields: readonly string[]][] = [
@@ -203,7 +203,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     expect(await stored()).toEqual(before)
   })
 
-  test('is rejected for a closed customer, and for a missing address before that', async () => {
+  test('fails with CUSTOMER_CLOSED for a closed customer, but with RESOURCE_NOT_FOUND if the address is missing', async () => {
     const { app, customerId, ids, stored } = await startWithMethods(engine)
     await perform(closeCustomer, app.context(), { customerId })
     const before = await stored()
@@ -217,7 +217,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
 describe.each(everyEngine)('an idempotency key of updateWalletPayoutMethod on %s', (engine) => {
   const headers = { 'idempotency-key': 'label-1' }
 
-  test('makes a repeated mutation change nothing and return the method as it is, and rejects another input', async () => {
+  test('makes a repeated mutation return the current method without a change, and is rejected with another input', async () => {
     const { app, ids, stored } = await startWithMethods(engine)
     const change = apis.GraphQL
     expect(await change(app, ids.merchants, { label: 'First' }, { headers })).toMatchObject({
@@ -237,7 +237,7 @@ describe.each(everyEngine)('an idempotency key of updateWalletPayoutMethod on %s
     expect(await stored()).toEqual(before)
   })
 
-  test('has no effect on a PUT, which may be repeated without one', async () => {
+  test('has no effect on a PUT, which is idempotent without a key', async () => {
     const { app, ids } = await startWithMethods(engine)
     const change = apis.REST
     const first = await change(app, ids.merchants, { label: 'First' }, { headers })

@@ -5,7 +5,7 @@ import { bucketOfDuration, estimateQuantile } from '../../../src/modules/payout-
 const fourthRootOfTwo = 2 ** (1 / 4)
 const maxDurationMs = 97 * 86_400_000
 
-test('the estimate of a duration above a second and below 97 days is at most 19 % off', () => {
+test('the estimate of a duration between one second and 97 days is wrong by at most 19 %', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1_000, max: maxDurationMs }), (durationMs) => {
       const estimate = estimateQuantile(new Map([[bucketOfDuration(durationMs), 1]]), 0.5) ?? 0
@@ -21,12 +21,12 @@ test.each([
   ['a duration below a second', 999, 1, 1_000],
   ['a second', 1_000, 2, 1_189],
   ['a year', 365 * 86_400_000, 48, 1_000 * 2 ** 23],
-])('%s is in a bucket of its own estimate', (_, durationMs, bucket, estimate) => {
+])('%s is in the expected bucket, which has the expected estimate', (_, durationMs, bucket, estimate) => {
   expect(bucketOfDuration(durationMs)).toBe(bucket)
   expect(estimateQuantile(new Map([[bucket, 3]]), 0.95)).toBe(estimate)
 })
 
-test('a quantile is that of the bucket in which its share of the payouts ends', () => {
+test('a quantile is the estimate of the first bucket at which the cumulative count reaches the quantile', () => {
   const counts = new Map([
     [0, 1_000],
     [3, 5],

@@ -140,7 +140,7 @@ const forgetStatistics = (app: App) =>
   tamperWith(app, 'delete from payout_statistics', 'update statistics_cursors set through = 0')
 
 describe.each(everyEngine)('the payout statistics on %s', (engine) => {
-  test('are what the payouts of any history sum up to, however it is sealed, and again after a rebuild', async () => {
+  test('equal the sums over the payouts of any history of payouts and seals, before and after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const { app, expected, run } = await startCountedApp(engine)
@@ -156,7 +156,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     )
   })
 
-  test('count an outcome on its own day with the time from the creation, and leave the volume as it is', async () => {
+  test('count an outcome on the day of the outcome with its duration, and keep the count of created payouts', async () => {
     const { app, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -176,7 +176,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     ])
   })
 
-  test('include history from before the statistics once a catch-up has counted it, and later seals again', async () => {
+  test('include earlier history after a catch-up has counted it, and include later seals after that', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -195,7 +195,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('are added once when two sealers, two catch-ups and a rebuild run at the same time', async () => {
+  test('count each event once if two sealers, two catch-ups and a rebuild run concurrently', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -213,7 +213,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await coverage(app)).toMatchObject({ through: (await coverage(app))?.latest })
   })
 
-  test('are unchanged by events that they include already, and by events after a gap', async () => {
+  test('do not change for events that are already counted or that follow a gap', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -231,7 +231,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('of unsealed events are left to a sealer that is not far behind', async () => {
+  test('include unsealed events after a catch-up only if no sealer runs', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await countHistory(app.service, { hasSealer: true, restRatio: 0 })

@@ -20,7 +20,7 @@ const invalidAmounts = [
 ]
 
 describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
-  test('is rejected in every invalid format; the error contains the field, and no money moves', async () => {
+  test('is rejected in every invalid format with an error that contains the field, and no money moves', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
     const before = await readStoredRows(app)

@@ -80,7 +80,7 @@ describe.each(everyEngine)('a payout row on %s', (engine) => {
     }
   })
 
-  test('without a checksum is compared with the fingerprint of its request if that contained the recipient', async () => {
+  test('without a checksum is compared with the fingerprint of its request if the request contained the recipient', async () => {
     const { app, customers, methods, wallets } = await startWithPlaces(engine)
     const { payer: customerId } = customers
     const requests = [

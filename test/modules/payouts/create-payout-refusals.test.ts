@@ -63,7 +63,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     await world.app.expectBooksToBalance()
   })
 
-  test('leaves the idempotency key unused when it rejects the request', async () => {
+  test('does not use up the idempotency key if it rejects the request', async () => {
     const { app } = await startRejectingApp()
     const headers = { 'idempotency-key': 'fresh' }
     const rejected = await app.rest('POST', path, { body: tooMuch, headers })

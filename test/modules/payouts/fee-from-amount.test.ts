@@ -46,7 +46,7 @@ describe.each(everyEngine)('on %s, a fee that is deducted from the amount of a p
     await app.expectBooksToBalance()
   })
 
-  test('is shown by GraphQL with net amount and total, in the quote and in the payout', async () => {
+  test('is returned by GraphQL with the net amount and the total, in the quote and in the payout', async () => {
     const app = await start('100', { flat: '0.5' })
     const sums = 'amount fee feeDeductedFrom netAmount total amountFiat'
     const input = { assetCode: 'USDC', amount: '40', recipient: { currency: 'NGN' } }
@@ -81,7 +81,7 @@ describe.each(everyEngine)('on %s, a fee that is deducted from the amount of a p
     await app.expectBooksToBalance()
   })
 
-  test('stays deducted from the amount of an existing payout after new fees are deducted from the balance', async () => {
+  test('does not change for an existing payout when a new fee is deducted from the balance instead', async () => {
     const app = await start('100', { flat: '1' })
     const headers = { 'idempotency-key': 'once' }
     const created = await app.pay('40', headers)
@@ -96,7 +96,7 @@ describe.each(everyEngine)('on %s, a fee that is deducted from the amount of a p
     await app.expectBooksToBalance()
   })
 
-  test('appears in the exports of payouts and fees, whose totals are the debits of the wallet', async () => {
+  test('appears in the exports of payouts and fees, and the total of the payouts equals the debit of the wallet', async () => {
     const app = await start('100', { flat: '0.5' })
     await app.pay('40')
     app.pass(1)

@@ -22,7 +22,7 @@ type Input = Parameters<typeof createPayout>[1]
 const terms = { assetCode: 'USDC', amount: '40' } as const
 
 describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
-  test('returns amounts, wallet and recipient of the payout that createPayout would create', async () => {
+  test('returns the amounts, wallet and recipient of the payout that createPayout would create', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const quote = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: methods.ofOther })
     const { addresses: _, ...wallet } = await getWallet(app.context(), { walletId: wallets.ofMerchant })
@@ -128,7 +128,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     })
   })
 
-  test('returns the same amounts or error as createPayout afterwards, and changes nothing', async () => {
+  test('returns the same amounts or error as a subsequent createPayout, and changes nothing', async () => {
     const world = await startWithPlaces(engine)
     const { app } = world
     const counts = { runs: 0, created: 0, errorCodes: new Set<string>() }

@@ -25,7 +25,7 @@ describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s
     await app.expectBooksToBalance()
   })
 
-  test('is the oldest one in the error message if no single wallet covers the total', async () => {
+  test('is the owner’s oldest wallet in the error message if no single wallet covers the total', async () => {
     const app = await startApp(engine)
     await app.fee('0.25')
     await app.wallet({ balance: '30' })

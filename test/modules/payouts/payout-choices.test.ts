@@ -24,7 +24,7 @@ const operations = [
 ] as const
 
 describe.each(everyEngine)('a payout with a given wallet or payout method on %s', (engine) => {
-  test("copies the method's details and keeps them when the method is changed and deleted", async () => {
+  test('contains a copy of the method’s details, which does not change when the method is changed or deleted', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
 
     const payout = await perform(createPayout, app.context(), { ...terms, payoutMethodId: methods.ofMerchantZar })
@@ -46,14 +46,14 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await app.expectBooksToBalance()
   })
 
-  test('has no payout method if the account details are given', async () => {
+  test('has no payoutMethodId if the account details are given instead of a payout method', async () => {
     const { app } = await startWithPlaces(engine)
     expect(await perform(createPayout, app.context(), { ...terms, ...nigerian })).toMatchObject({
       payoutMethodId: null,
     })
   })
 
-  test('accepts any payout method of the merchant or its customers; a customer’s payout accepts only that customer’s', async () => {
+  test('can use any method of the merchant or its customers, but for a customer only methods of that customer', async () => {
     const { app, methods, customers } = await startWithPlaces(engine)
     const pay = async (payoutMethodId: string, customerId?: string) =>
       (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId
@@ -64,7 +64,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await app.expectBooksToBalance()
   })
 
-  test('debits the given wallet even if an older one covers the total', async () => {
+  test('debits the given wallet even if an older wallet covers the total', async () => {
     const { app, wallets, customers } = await startWithPlaces(engine)
     const pay = async (changes: Partial<Input>) => {
       const { walletId, balanceAfter } = await perform(createPayout, app.context(), {
@@ -89,7 +89,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await app.expectBooksToBalance()
   })
 
-  test('is replayed under its idempotency key after the method is deleted and the wallet is empty', async () => {
+  test('is replayed for its idempotency key even after the method is deleted and the wallet is empty', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
     const input = { ...terms, amount: '49', payoutMethodId: methods.ofMerchant, walletId: wallets.ofMerchant }
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('has the same idempotency fingerprint as a REST request if it has neither field', async () => {
+  test('has the same idempotency fingerprint as a REST request if it has no walletId and no payoutMethodId', async () => {
     const { app } = await startWithPlaces(engine)
     const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
     const neither = { walletId: null, payoutMethodId: null }
@@ -303,7 +303,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       )
     })
 
-    test.each(['walletId', 'payoutMethodId'])('fails for a %s that is no UUID', async (field) => {
+    test.each(['walletId', 'payoutMethodId'])('fails for a %s that is not a UUID', async (field) => {
       const { app } = await startWithPlaces(engine)
       const details = field === 'walletId' ? nigerian : {}
       const error = await domainErrorOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
@@ -363,7 +363,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       ])
     })
 
-    test('fails with INSUFFICIENT_FUNDS if the given wallet does not cover the total, even if another does', async () => {
+    test('fails with INSUFFICIENT_FUNDS if the given wallet does not cover the total, even if another wallet does', async () => {
       const { app, wallets } = await startWithPlaces(engine)
       const input = { ...terms, ...nigerian, amount: '50', walletId: wallets.ofMerchant }
       const { code, details } = await domainErrorOf(() => operation(app.context(), input))

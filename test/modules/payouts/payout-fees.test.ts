@@ -6,7 +6,7 @@ const path = '/api/payouts/fees?amount=50&from_currency=USDC&to_currency=NGN'
 
 describe.each(everyEngine)('the fees of payouts on %s', (engine) => {
   test.each(['AMOUNT', 'BALANCE'] as const)(
-    'are those of the next payout, with a fee deducted from the %s (ruling 135)',
+    'equal the fee and amounts of the next payout, if the fee is deducted from the %s (ruling 135)',
     async (source) => {
       const app = await startApp(engine)
       await app.wallet({ balance: '100' })
@@ -25,14 +25,14 @@ describe.each(everyEngine)('the fees of payouts on %s', (engine) => {
     },
   )
 
-  test('need no wallet, and a customer’s token may read them', async () => {
+  test('can be read without a wallet and with a customer’s token', async () => {
     const app = await startApp(engine)
     const token = await tokenFor(app, await app.customer())
     const { status, body } = await app.rest('GET', path, bearerOptions(token))
     expect([status, body.data.fee, body.data.amount_after_fee]).toEqual([200, '0.00', '75000.00'])
   })
 
-  test('are 400 for a payout to a crypto address, and for a pair of currencies that is missing', async () => {
+  test('are 400 for a payout to a crypto address, or if the amount or a currency is missing', async () => {
     const app = await startApp(engine)
     const fieldsOf = async (query: string) => {
       const { status, body } = await app.rest('GET', `/api/payouts/fees?${query}`)

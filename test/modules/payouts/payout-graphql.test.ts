@@ -196,7 +196,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     }
   })
 
-  test('return the same error for missing objects, a closed customer, a missing rate or insufficient funds', async () => {
+  test('fail with the same error for missing objects, a closed customer, a missing rate or insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
       ['RESOURCE_NOT_FOUND', { customerId: absentId }],
@@ -297,7 +297,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     }
   })
 
-  test('uses the stored transaction id, even if today’s algorithm would give the payout another one', async () => {
+  test('uses the stored transaction id, even if the current algorithm computes a different id', async () => {
     const { app, payout } = await startWithPayout()
     await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
     const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
@@ -331,7 +331,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
   })
 
-  test('in a subscription emits the payout by each identifier until the status is final', async () => {
+  test('in a subscription finds the payout by each identifier and emits it until its status is final', async () => {
     const { app, payout, names } = await startWithPayout()
     const streams = await Promise.all(
       names.map((name) => listen(app, `subscription { payoutChanged(${name}) { uuid status } }`)),

@@ -26,7 +26,7 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
   const rate = { fromCode: 'USDC', toCode: 'NGN' }
   const fee = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
-  test('uses the rate in force at its creation, to the millisecond', async () => {
+  test('uses the rate that is effective at its creation, to the millisecond', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     expect(await app.price()).toBe('RATE_UNAVAILABLE')
 
@@ -47,7 +47,7 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
     await app.expectBooksToBalance()
   })
 
-  test('includes the fee in force at its creation, and no fee before the first one', async () => {
+  test('includes the fee that is effective at its creation, and no fee before the first fee is effective', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     await setFee(app.service, { ...fee, flat: '0', percent: '0', effectiveAt: '2026-03-02T00:00:00.000Z' })
@@ -61,7 +61,7 @@ describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) =>
     await app.expectBooksToBalance()
   })
 
-  test('never changes for an existing payout or its replay', async () => {
+  test('never changes for an existing payout or in its replayed response', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     const headers = { 'idempotency-key': 'once' }

@@ -100,7 +100,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('refunds the fee that was charged, not the one in force', async () => {
+  test('refunds the fee that was charged, even if the current fee is different', async () => {
     let time = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => time })
     const { payoutId, balance } = await startWithPayout(app, 'COMPLETED')
@@ -243,7 +243,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('with override and the current status, removes the payout from the attention queue', async () => {
+  test('with override removes the payout from the attention queue, even if the status does not change', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
@@ -272,7 +272,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     }
   })
 
-  test('updatePayoutStatus changes no payout whose status was changed concurrently', async () => {
+  test('updatePayoutStatus does not change a payout whose status was changed concurrently', async () => {
     const app = await startApp(engine)
     const { payoutId: id } = await startWithPayout(app, 'COMPLETED')
     const { merchantId, updatedAt } = await getPayout(app.context(), { payoutId: id })

@@ -99,7 +99,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     expect(error.message).toBe('Payout not found.')
   })
 
-  test('settles a payout on the sandbox rail, and rejects one on another rail', async () => {
+  test('settles a payout on the sandbox rail, and rejects a payout on another rail', async () => {
     const { app } = await startWithPayout()
     const [own, other] = [await createRailPayout(app.context(), '1'), await createRailPayout(app.context(), '1')]
     const { orderId } = await railOrderOf(app.context(), other.id)

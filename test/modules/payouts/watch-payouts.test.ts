@@ -42,7 +42,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('watchPayouts on %s', (engine) => {
-  test('yields each payout once with its current status, then each change until all are final', async () => {
+  test('yields each payout once with its current status, then each change until all statuses are final', async () => {
     const { pay, settle, watch } = await startWithPayouts(engine)
     const [first, second, failed, completed] = [
       await pay(),
@@ -143,7 +143,7 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     expect(await (await watch({ payoutIds: Array(100).fill(id) }))(2)).toEqual([[id, 'FAILED'], null])
   })
 
-  test('rejects no ids, more than a hundred ids, ids together with a customer, and unknown objects', async () => {
+  test('rejects an empty list of ids, more than a hundred ids, ids together with a customer, and unknown objects', async () => {
     const { app, pay, customerId } = await startWithPayouts(engine)
     const id = await pay()
     const rejection = async (watched: Parameters<typeof watchPayouts>[1]) => {

@@ -29,7 +29,7 @@ describe.each(everyEngine)('the history of a rail order on %s', (engine) => {
     }
   }
 
-  test('contains each state with its time and cause; a note changes neither the state nor its time', async () => {
+  test('contains each state with its time and cause, and a note does not change the state or its time', async () => {
     const { context, readOrder, write, advance } = await startWithOrder()
     const queued = await readOrder()
     expect(queued).toMatchObject({

@@ -26,7 +26,7 @@ const anyRoute = fc.record({
 })
 
 describe('the rail of a payout', () => {
-  test('is the rail of the most specific matching route, whatever the order of routes', () => {
+  test('is the rail of the most specific matching route, for any order of the routes', () => {
     const routes = fc.uniqueArray(anyRoute, { selector: nameOf, maxLength: 27, size: 'max' })
     fc.assert(
       fc.property(routes, (routes) => {
@@ -53,7 +53,7 @@ describe('the rail of a payout', () => {
   })
 })
 
-test('the sandbox bank accepts only account numbers of 99999999 followed by two listed digits', () => {
+test('the sandbox bank accepts only account numbers that consist of 99999999 and two listed digits', () => {
   for (const [digits, outcome] of Object.entries(sandboxAccounts)) {
     expect(outcome, 'the outcome that the REST reference shows').toMatch(/^(completes|rejects|reports|does|is)\b/)
     expect(parseSandboxAccount(`99999999${digits}`)).toBe(digits)

@@ -136,7 +136,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     },
   )
 
-  test('rejects an action without a reason, or for a payout that is unknown, not queued or of another merchant', async () => {
+  test('rejects an action without a reason, or for a payout that is unknown, not on the queue or of another merchant', async () => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
     const { id: queuedId } = await createRailPayout(app.context())
@@ -179,7 +179,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
-  test('adds each new report of the bank once to the cause while the payout is on the queue', async () => {
+  test('appends each new report of the bank to the cause once while the payout is on the queue', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const payoutId = await createLostPayout(app)
@@ -225,7 +225,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('shows the current cause only, not earlier steps of the payout', async () => {
+  test('shows only the current cause of a payout, not its earlier causes', async () => {
     const { app } = await start(engine)
     const { id } = await createRailPayout(app.context())
     await makeDueCall(app.context(), id, { failure: 'it is down' })
@@ -238,7 +238,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
-  test('removes a payout when an operator settles it with override, even with its current status', async () => {
+  test('removes a payout when an operator settles it with override, even if its status does not change', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const [status, ...reports] of [

@@ -42,7 +42,7 @@ async function startBank(answer: Answer) {
 const asRail = (name: string, calls: Partial<Rail>): Rail => ({ ...sandboxRail, name, ...calls })
 
 describe('the bank directory', () => {
-  test('asks the rails of banks before the simulated one, and keeps their list', async () => {
+  test('queries the rails of banks before the sandbox rail, and caches the list of banks', async () => {
     const list = [
       { bank_code: '2', bank_name: 'Zed' },
       { bank_code: '1', bank_name: 'Alpha' },
@@ -61,7 +61,7 @@ describe('the bank directory', () => {
   })
 
   test.each([401, 404, 405, 501])(
-    'passes over a rail that answers %i, and does not ask it again soon',
+    'skips a rail that responds with status %i, and does not query it again soon',
     async (status) => {
       const { rail, requests } = await startBank({ status })
       const directory = createRailBankDirectory([rail, sandboxRail])
@@ -78,7 +78,7 @@ describe('the bank directory', () => {
     },
   )
 
-  test('sends the account in a signed body, and accepts only the name of that account', async () => {
+  test('sends the account in a signed body, and rejects a response for a different account', async () => {
     const body = { account_number: '0690000032', bank_code: '044', account_name: 'ADA OBI' }
     const { rail, requests } = await startBank({ status: 200, body })
     const directory = createRailBankDirectory([rail])
@@ -95,7 +95,7 @@ describe('the bank directory', () => {
     ['does not respond in time', { status: 200, isSlow: true }],
     ['responds with 500', { status: 500 }],
     ['responds with another body', { status: 200, body: { banks: 'none' } }],
-  ])('is unavailable if the only rail %s, and asks again', async (_, answer) => {
+  ])('fails with UNAVAILABLE if the only rail %s, and queries the rail again for the next call', async (_, answer) => {
     const { rail, requests } = await startBank(answer)
     const directory = createRailBankDirectory([rail])
     for (let i = 0; i < 2; i++) {
@@ -105,7 +105,7 @@ describe('the bank directory', () => {
     expect(requests).toHaveLength(4)
   })
 
-  test('reports an account as missing only if no rail failed', async () => {
+  test('reports an account as not found only if no rail failed', async () => {
     const missing = asRail('one', { resolve: async () => 'NOT_FOUND' })
     const failing = asRail('two', { resolve: () => Promise.reject(new Error('down')) })
     const code = async (...rails: Rail[]) =>
@@ -117,7 +117,7 @@ describe('the bank directory', () => {
     expect(await code(rail)).toBe('RESOURCE_NOT_FOUND')
   })
 
-  test('asks at most sixteen questions at once', async () => {
+  test('runs at most sixteen account lookups concurrently', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -133,7 +133,7 @@ describe('the bank directory', () => {
 })
 
 describe.each(everyEngine)('the endpoints of banks on %s', (engine) => {
-  test('answer the merchant, and a customer’s token only the list (ruling 137)', async () => {
+  test('allow a merchant all requests, and a customer’s token only the list of banks (ruling 137)', async () => {
     const app = await startApp(engine, { rails: [sandboxRail] })
     const options = bearerOptions(await tokenFor(app, await app.customer()))
     const query = '?account_number=0690000032&bank_code=044'
@@ -155,7 +155,7 @@ describe.each(everyEngine)('the endpoints of banks on %s', (engine) => {
 })
 
 test.each(Object.keys(exampleBanks) as (keyof typeof exampleBanks)[])(
-  'the example rail server in %s answers about banks',
+  'the example rail server in %s lists banks and resolves accounts',
   async (language) => {
     const bank = await placeForBank(language)
     await bank.start()

@@ -19,7 +19,7 @@ function startBreaker() {
   return { breaker, fail, allowsCallAfter }
 }
 
-test('a circuit breaker allows a rail all its calls until five consecutive ones fail', () => {
+test('a circuit breaker allows all calls of a rail until five consecutive calls fail', () => {
   const { breaker, fail } = startBreaker()
   fail(4)
   expect([breaker.allowedCalls(8, 0), breaker.allowedCalls(8, 3), breaker.allowedCalls(8, 9)]).toEqual([8, 5, -1])

@@ -92,7 +92,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await cancel(app, {})).toMatchObject({ code: 'INVALID_INPUT', field: 'payoutId' })
   })
 
-  test('asks the bank to cancel a submitted payout and refunds it when the bank does', async () => {
+  test('asks the bank to cancel a submitted payout, and refunds the payout when the bank has cancelled it', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -160,7 +160,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('makes the cancellation the next request to the bank, whatever the bank reports before', async () => {
+  test('makes the cancellation the next request to the bank, even if the bank reports ACCEPTED before', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
@@ -190,7 +190,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('rejects a payout that can’t be cancelled, with the reason, and moves no money', async () => {
+  test('rejects a payout that cannot be cancelled with a message that states why, and moves no money', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const { id: manualPayout } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })

@@ -138,7 +138,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     },
   )
 
-  test('does not delay another machine’s polls of an order that was postponed with that clock', async () => {
+  test('does not delay another machine’s polls of an order whose next poll was scheduled with that clock', async () => {
     const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
     const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
     const correctWorker = run(bank.rail)
@@ -157,7 +157,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     await app.expectBooksToBalance()
   })
 
-  test('does not keep a scheduled rate in force after the clock is corrected', async () => {
+  test('does not keep a scheduled rate effective after the clock is corrected', async () => {
     const { app, now, pass, setClock } = await startWithClocks(engine, mode)
     const effectiveAt = new Date(now() + 30 * minute).toISOString()
     await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
@@ -187,7 +187,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     expect(canSubmit()).toBe(false)
   })
 
-  test('does not shorten the lifetime of later client tokens; a token that was dated ahead is rejected', async () => {
+  test('does not shorten the lifetime of later client tokens, and a token with a future issue time is rejected', async () => {
     const { app, now, pass, setClock, restarted } = await startWithClocks(engine, mode)
     const make = async () => {
       const body = { customer_id: null, scopes: ['read'] }

@@ -80,7 +80,7 @@ describe('a request of an HTTP rail to its bank', () => {
     expect(bank.received[1]?.body).toBe(bank.received[0]?.body)
   })
 
-  test('polls or cancels an order with a signature for that purpose only', async () => {
+  test('to poll or cancel an order has a signature that is valid only for that purpose', async () => {
     const { rail, bank, cancel } = await railTo(replyWith(200, { id: order.id, state: 'CANCELLED' }))
     await rail.find(order).catch(() => {})
     await cancel()
@@ -147,7 +147,7 @@ describe('a definite response of a bank', () => {
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
   })
 
-  test('contains trimmed texts, or null instead of empty ones', async () => {
+  test('contains trimmed texts, and null instead of empty texts', async () => {
     const { rail } = await railTo(
       replyWith(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
     )
@@ -173,7 +173,7 @@ describe('a bank response without the id of the order', () => {
     }
   })
 
-  test('cancels no order', async () => {
+  test('does not cancel an order', async () => {
     for (const id of others) {
       const { cancel } = await railTo(replyWith(200, { id, state: 'CANCELLED' }))
       await expect(cancel()).rejects.toThrow('the bank answered with 200 and no state with the id of this order')
@@ -457,7 +457,7 @@ test('an HTTP rail allows eight concurrent calls of 30 seconds each and 30 days 
   })
 })
 
-test('createHttpRail rejects an invalid secret without repeating it', () => {
+test('createHttpRail rejects an invalid secret with an error that does not contain the secret', () => {
   const create = (text: string) =>
     createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(nowMs) })
   expect(() => create('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)

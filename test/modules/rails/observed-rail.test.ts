@@ -4,7 +4,7 @@ import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapt
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
 
-test('observeRail passes each call to the observer, and sends the observer’s headers or else the caller’s', async () => {
+test('observeRail passes each call to the observer, and sends the observer’s headers or otherwise the caller’s headers', async () => {
   const order = sampleOrder()
   const sentHeaders: unknown[] = []
   const respondWith =
@@ -41,6 +41,6 @@ test('observeRail passes each call to the observer, and sends the observer’s h
   expect(observedCalls).toEqual([...calls, ...calls])
 })
 
-test('observeRail adds no `cancel` to a rail without one', () => {
+test('observeRail does not add `cancel` to a rail that has no `cancel`', () => {
   expect(observeRail(createBank().rail, (_, __, callRail) => callRail()).cancel).toBe(undefined)
 })

@@ -31,7 +31,7 @@ const line = { id: null, reference: null, state: 'COMPLETED', date: null, isInco
 describe('a statement in CSV', () => {
   test.each<[what: string, text: string, ...lines: object[]]>([
     [
-      'may have its columns in any order and extra ones',
+      'may have columns in any order and additional columns',
       'Name,amount,ID,CURRENCY\r\nAda,1500.00,a-1,NGN\r\n',
       { place: 'line 2', id: 'a-1', amount: '1500', currency: 'NGN' },
     ],
@@ -164,7 +164,7 @@ describe('a statement in CSV', () => {
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
   })
 
-  test('fails with the error of its source', async () => {
+  test('fails with the error of the stream that it is read from', async () => {
     async function* texts() {
       yield 'id,amount,currency\n'
       throw new Error('the disk is gone')
@@ -430,7 +430,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     })
   })
 
-  test('includes payouts from the start of the period until before its end', async () => {
+  test('includes payouts from the start (inclusive) to the end (exclusive) of the period', async () => {
     const { app, pay } = await start()
     await pay('COMPLETED')
     const noLines = async function* () {}
@@ -454,7 +454,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     expect(await reconcile(app.service, { rail: 'sandbox', to: exactly }, lines())).toMatchObject({ matched: 1 })
   })
 
-  test('compares more payouts than one batch', async () => {
+  test('compares payouts in several batches', async () => {
     const { app } = await start()
     const payouts = await Promise.all(Array.from({ length: 101 }, () => createRailPayout(app.context(), '0.01')))
     const lines = async function* () {
@@ -464,7 +464,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     expect(await reconcile(app.service, { rail: 'sandbox' }, lines())).toMatchObject({ matched: 101, findings: [] })
   })
 
-  test('compares a statement with the states that the payouts had at the end of its period', async () => {
+  test('compares a statement with the states of payouts at the end of the period', async () => {
     const { app, pay } = await start()
     // Paid on the first; paid on the second and returned on the third; paid on the fourth.
     const [first, second, fourth] = [await pay('COMPLETED'), await pay('COMPLETED', 'RETURNED'), await pay('COMPLETED')]
@@ -497,7 +497,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     expect(await compare(app, 'b.xml', all)).toMatchObject({ code: 0, counts: { matched: 3 } })
   })
 
-  test('fails for an invalid and for a missing file', async () => {
+  test('fails for an invalid file and for a missing file', async () => {
     const { app } = await start()
     const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
     expect(await cli(installation, 'reconcile', 'sandbox', '/nowhere/a.csv')).toMatchObject({

@@ -69,7 +69,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     await app.expectBooksToBalance()
   })
 
-  test('is rejected and not stored unless the rail has signed it within five minutes', async () => {
+  test('is rejected and not stored unless it has a signature of the rail that is at most five minutes old', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'REJECTED' }
     const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
@@ -92,7 +92,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await status(app, id)).toBe('FAILED')
   })
 
-  test('with invalid fields is rejected; a report for an unknown order is accepted and ignored', async () => {
+  test('is rejected if a field is invalid, but is accepted and ignored if the order is unknown', async () => {
     const { app, orderId } = await startWithPayout(setup, mode)
     const invalid = await post(app, { id: orderId, state: 'PAID' })
     expect([invalid.status, invalid.body.error.code]).toEqual([400, 'INVALID_INPUT'])
@@ -122,7 +122,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
-  test('is processed by another process after the one that received it has died', async () => {
+  test('is processed by another process if the process that received it has died', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
@@ -169,7 +169,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
-  test('that cannot be parsed is dropped after one error; it is ignored for a rail without reports', async () => {
+  test('that cannot be parsed is dropped after one error, or ignored if the rail has no reports', async () => {
     const app = await startApp(setup, { mode })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))

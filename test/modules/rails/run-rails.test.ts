@@ -264,7 +264,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await app.expectBooksToBalance()
   })
 
-  test('probes an unavailable bank rarely, and submits all orders, oldest first, when the bank is available', async () => {
+  test('probes an unavailable bank rarely, and submits all orders, oldest first, when the bank is available again', async () => {
     const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({
@@ -313,7 +313,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     for (const { id } of created) await expect.poll(() => status(app, id)).toBe('COMPLETED')
   })
 
-  test('stops calling a rail after five failures unless its failures are independent', async () => {
+  test('stops calling a rail after five failures unless the failures of the rail are independent', async () => {
     for (const [rail, expectedCalls] of [
       [{}, 5],
       [{ hasIndependentFailures: true }, 9],
@@ -471,7 +471,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(errors.map(String)).toEqual([expect.stringContaining('bank report msg_old of the rail bank')])
   })
 
-  test('retries an order later when recording it fails, not in a tight loop', async () => {
+  test('retries an order later, and not in a tight loop, if its call cannot be recorded', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const { id } = await pay(app)
     let attempts = 0

@@ -75,7 +75,7 @@ const outcomes: readonly (readonly [digits: string, ...statuses: readonly string
 ]
 
 describe.each(everyEngineAndWorkers)('the sandbox rail on %s', (setup) => {
-  test('settles a payout as its account number determines, after the documented time', async () => {
+  test('settles a payout with the documented result and delay for its account number', async () => {
     const { app } = await startBank(setup)
     for (const [digits, first, ...later] of outcomes) {
       const id = await pay(app, digits)
@@ -225,7 +225,7 @@ describe('advanceClock', () => {
     expect(await advance(app, { by })).toMatchObject({ code: 'INVALID_INPUT', message: by === '' ? missing : message })
   })
 
-  test('advances to a future time within ten years, with either by or to', async () => {
+  test('advances the clock either by a duration or to a time, and at most ten years ahead', async () => {
     const app = await startStill()
     const at = (ms: number) => new Date(start + ms).toISOString()
     expect(await advance(app, { to: at(0) })).toMatchObject({ now: at(0) })
@@ -251,7 +251,7 @@ describe('advanceClock', () => {
     expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   })
 
-  test('dates each change of a payout at its own time, even while another rail is paused', async () => {
+  test('gives each change of a payout its own time, even while another rail is paused', async () => {
     const app = await startStill()
     await app.wallet({ network: 'erc20', balance: '1000' })
     await pauseSubmissions(app.service, { rail: 'bank' })
@@ -295,7 +295,7 @@ describe.each(everyEngine)('advanceClock on %s', (engine) => {
     expect((await payout(app, queuedId)).status).toBe('COMPLETED')
   })
 
-  test('waits for a call in progress, and dates the submission before the advance', async () => {
+  test('waits for a call in progress, so the submission has the time before the advance', async () => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
     const id = await pay(app, '20')

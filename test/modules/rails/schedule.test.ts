@@ -76,7 +76,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(10 * second)
   })
 
-  test('follows the bank’s nextAfterMs, and ends at a final state without nextAfterMs', async () => {
+  test('uses nextAfterMs of the bank, and ends at a final state without nextAfterMs', async () => {
     const { answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
     expect(await dueIn()).toBe(77)
@@ -280,7 +280,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
 })
 
 test.each(everyEngine)(
-  'on %s, an order to resubmit is due at the real time when it was queued, whatever the merchant’s clock',
+  'on %s, an order that is queued again is due at the real time, even if the merchant’s clock is ahead',
   async (engine) => {
     const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })

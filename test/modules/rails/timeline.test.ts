@@ -66,7 +66,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     ])
   })
 
-  test('has the bank’s code as cause of the return, and none for the completion before it', async () => {
+  test('has the bank’s code as the cause of a return, and no cause for the completion before the return', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
@@ -78,7 +78,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     ])
   })
 
-  test('takes as many database queries for five payouts as for one', async () => {
+  test('needs the same number of database queries for five payouts as for one payout', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 5; i++) await createRailPayout(app.context())
@@ -89,7 +89,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     expect([await statementCount(readPage(5)), await statementCount(readPage(1))]).toEqual([2, 2])
   })
 
-  test('of a long history has its first and latest states', async () => {
+  test('contains only the first and latest states of a long history', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())

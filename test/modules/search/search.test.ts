@@ -60,7 +60,7 @@ function keyOf({ type, row }: SearchHit): string {
 const keysOf = ({ hits }: { hits: readonly SearchHit[] }) => hits.map(keyOf)
 
 describe.each(everyEngine)('a search on %s', (engine) => {
-  test('finds exactly the rows that the lists show for each of their identifiers, and none of another merchant', async () => {
+  test('finds exactly the listed rows for each identifier, and no row of another merchant', async () => {
     const app = await startApp(engine)
     await populate(app, app.merchant.id, ownWords)
     const walletId = await makersFor(app, app.merchant.id, ownWords).newWallet(null)
@@ -104,7 +104,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect([...found].toSorted()).toEqual([...visible].toSorted())
   })
 
-  test('is rejected if the credential lacks the scope to read', async () => {
+  test('is rejected if the credential lacks the scope `read`', async () => {
     const app = await startApp(engine)
     const caller = { ...systemCaller, scopes: ['customers'] as const }
     const context = createContext(app.service, app.merchant.id, null, 0, caller)
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect(await domainErrorOf(() => search(context, { term: 'Ada' }))).toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
   })
 
-  test('finds customers by the beginning of a name, with any case and literal wildcards', async () => {
+  test('finds customers by a prefix of a name in any case, and treats wildcards as literal characters', async () => {
     const app = await startApp(engine)
     const address = { addressLine1: '1 Main', city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
     const newCustomer = (number: number, names: object) =>
@@ -158,7 +158,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect((await search(app.context(), { term: ownWords.digits, first: 3 })).hasMore).toBe(false)
   })
 
-  test('rejects a term that is empty or too long and a number of results above 50, each by name', async () => {
+  test('rejects an empty term, a term that is too long, and more than 50 results, with the name of the field', async () => {
     const app = await startApp(engine)
     const fieldsOf = async (input: { term: string; first?: number }) =>
       (await domainErrorOf(() => search(app.context(), input))).details.fields?.map(({ field, code }) => [field, code])
@@ -168,7 +168,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect(await fieldsOf({ term: 'x', first: 51 })).toEqual([['first', 'INVALID_PARAMETER']])
   })
 
-  test('by an operator finds the rows of all merchants, or of one', async () => {
+  test('by an operator finds the rows of all merchants, or of a given merchant', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const [one, two] = [

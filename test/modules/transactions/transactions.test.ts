@@ -97,7 +97,7 @@ async function pagesOf(app: App, query: string, limit: number) {
 }
 
 describe.each(everyEngine)('the transactions on %s', (engine) => {
-  test('are payouts and deposits in one list, newest first, whatever the page size', async () => {
+  test('are payouts and deposits in one list, newest first, for any page size', async () => {
     const { app, newestFirst } = await startWithTransactions(engine)
     const ids = newestFirst.map(({ id }) => id)
     for (const limit of [1, 2, 3, 7, 10, 53, 54, 100]) {
@@ -116,7 +116,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('are filtered by each field and by several together (rulings 131 and 134)', async () => {
+  test('can be filtered by each field and by several fields together (rulings 131 and 134)', async () => {
     const { app, owners, newestFirst } = await startWithTransactions(engine)
     const [, person] = owners
     const days = [...new Set(newestFirst.map(({ day }) => day))]
@@ -167,7 +167,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     expect((await app.rest('GET', '/api/transactions')).body.pagination.limit).toBe(10)
   })
 
-  test('are found by transaction id, whole or in part, by UUID and by reference (rulings 132 to 134)', async () => {
+  test('are found by complete or partial transaction id, by UUID and by reference (rulings 132 to 134)', async () => {
     const { app, newestFirst } = await startWithTransactions(engine)
     const { body: all } = await app.rest('GET', `${path}?limit=100`)
     for (const row of all.data.slice(0, 12)) {
@@ -201,7 +201,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     expect(none.pagination.total).toBe(0)
   })
 
-  test('show the chain and hash of a deposit from a blockchain', async () => {
+  test('contain the network and transaction hash of a deposit from a blockchain', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'polygon' })
     const ref = await refOf(app, walletId)
@@ -218,7 +218,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     expect(byHash.body.data).toEqual(body.data)
   })
 
-  test('of a customer’s token are that customer’s only, with and without filters', async () => {
+  test('that a customer’s token can list are only that customer’s, with and without filters', async () => {
     const { app, owners, newestFirst } = await startWithTransactions(engine)
     const [, person, other] = owners
     const token = await tokenFor(app, person as string)
@@ -238,7 +238,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     }
   })
 
-  test('of concurrent payouts and deposits have one order, and the audit accepts it', async () => {
+  test('of concurrent payouts and deposits are in the order of their times, and pass the audit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1000' })
     await Promise.all(

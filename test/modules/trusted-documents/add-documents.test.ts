@@ -35,7 +35,7 @@ const apollo = (operations: readonly object[]) => ({
 })
 
 describe.each(everyEngine)('addDocuments on %s', (engine) => {
-  test('accepts manifests of relay-compiler and the client preset, and those of Apollo with operation names', async () => {
+  test('accepts manifests of relay-compiler and the client preset, and Apollo manifests with operation names', async () => {
     const app = await startApp(engine)
     expect(await add(app, { b2f0: who, a1e9: wallets })).toEqual({ added: 2, known: 0 })
     const operation = { id: 'c3', name: 'Wallets', type: 'query', body: wallets }
@@ -55,7 +55,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await add(app, `\uFEFF${JSON.stringify({ a: who, b: wallets })}`)).toEqual({ added: 0, known: 2 })
   })
 
-  test('never accepts another text under a used id, even after its removal; the same text can be added again', async () => {
+  test('never accepts a different text for a used id, even after a removal, but accepts the same text again', async () => {
     const app = await startApp(engine)
     await add(app, { a: who })
     expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual([
@@ -104,7 +104,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await ids(app)).toEqual([])
   })
 
-  test('accepts a document that is too costly only with some variables; a request with these is rejected', async () => {
+  test('accepts a document that is too costly only with some variables, and a request with them is rejected', async () => {
     const app = await startApp(engine)
     const sized =
       'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'
@@ -153,7 +153,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await ids(app)).toEqual([])
   })
 
-  test('limits the total size of all trusted documents; removing one allows another to be added', async () => {
+  test('limits the total size of all trusted documents, and a removal makes room for another document', async () => {
     const app = await startApp(engine)
     const long = (id: number) => `query Q${id} { merchant { name } } #`.padEnd(10_000, 'x')
     const most = maxTrustedCharacters / 10_000

@@ -34,7 +34,7 @@ async function addressOn(app: App, merchantId: string, network: string): Promise
 
 describe.each(everyEngine)('deposit addresses on %s', (engine) => {
   test.each(['live', 'sandbox'] as const)(
-    'never derive from another merchant’s key in %s mode, whatever the metadata of the key',
+    'are never derived from another merchant’s key in %s mode, even if the key has different metadata',
     async (mode) => {
       const app = await startApp(engine, { mode })
       const other = await app.otherMerchant()
@@ -54,7 +54,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     },
   )
 
-  test('never derive from the sandbox’s key in live mode, whatever the metadata of the key', async () => {
+  test('are never derived from the sandbox’s key in live mode, even if the key has different metadata', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const evmExtendedPublicKey = withOtherMetadata(accountKey(0))
 
@@ -93,7 +93,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     expect(first).not.toContain(await addressOn(app, app.merchant.id, 'erc20'))
   })
 
-  test('continue with the next address after a merchant sets the same key with other metadata', async () => {
+  test('continue with the next address after a merchant sets the same key with different metadata', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const key = accountKey(3)
     const setKey = (text: string) =>

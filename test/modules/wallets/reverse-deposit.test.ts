@@ -22,7 +22,7 @@ const reason = 'a zero too many'
 const balanceOf = async (app: App, walletId: string) => (await getWallet(app.context(), { walletId })).balance
 
 describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
-  test('debits the deposit from its wallet; balance, entries, events and exports show the reversal', async () => {
+  test('debits the deposit from its wallet, and balance, entries, events and exports show the reversal', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     // An export ends before the time of the request.
     const app = await startApp(engine, { clock: () => ++time })
@@ -73,7 +73,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect((await auditChain(app.service, {})).balanced).toBe(true)
   })
 
-  test('reverses a deposit once for eight concurrent calls; its reference cannot be used again', async () => {
+  test('reverses a deposit once for eight concurrent calls, and the reference cannot be used again', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const deposit = { walletId, amount: '10', reference: 'bank 7' }
@@ -112,7 +112,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('rejects an unknown reference, one of another merchant, and an empty reason, and writes nothing', async () => {
+  test('rejects an unknown reference, a reference of another merchant, and an empty reason, and writes nothing', async () => {
     const app = await startApp(engine)
     const other = createContext(app.service, (await app.otherMerchant()).id)
     const walletId = await app.wallet({ balance: '5' })
@@ -127,7 +127,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('makes room for a further deposit to a full wallet', async () => {
+  test('allows another deposit to a wallet that was at its deposit limit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const maxDeposit = '9999999999.99999999'
@@ -140,7 +140,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('allows resolveDeposit only to dismiss a reversed deposit that its chain has dropped', async () => {
+  test('makes resolveDeposit reject every action but a dismissal if a reorg also removed the deposit', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
     const depositReport = sampleReport(await refOf(app, walletId))

@@ -67,7 +67,7 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('credits once for 20 concurrent calls with one idempotency key', async () => {
+  test('credits the wallet once for 20 concurrent calls with one idempotency key', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const results = await Promise.all(

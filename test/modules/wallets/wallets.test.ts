@@ -109,7 +109,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect([listedFiat.id, listedFiat.addresses]).toEqual([fiat.id, null])
   })
 
-  test('ruling 32: the sandbox derives valid addresses from its test key and assigns each once', async () => {
+  test('ruling 32: the sandbox derives valid addresses from its test key and assigns each address once', async () => {
     const app = await startApp(engine)
     const evm = [await addressOn(app, 'erc20'), await addressOn(app, 'polygon'), await addressOn(app, 'bep20')]
     expect(evm.slice(0, 2)).toEqual(sandboxAddresses)
@@ -121,7 +121,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(new Set([...evm, ...tron, ...solana]).size).toBe(7)
   })
 
-  test('ruling 32: a rejected request uses up no address', async () => {
+  test('ruling 32: a rejected request does not use up an address', async () => {
     const app = await startApp(engine)
     expect((await create(app, { ...usdc, customer_id: absentId })).status).toBe(404)
     expect(await addressOn(app, 'erc20')).toBe(sandboxAddresses[0])
@@ -142,7 +142,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test("ruling 32: a merchant's own public key is used before the sandbox's, and a private key is rejected", async () => {
+  test('ruling 32: a merchant’s own public key is used instead of the sandbox’s key, and a private key is rejected', async () => {
     const app = await startApp(engine)
     const { id: merchantId } = app.merchant
     await setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey: sandboxExtendedPublicKeys.tron })
@@ -196,14 +196,14 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 35: an invalid input takes precedence over the closed customer', async () => {
+  test('ruling 35: an invalid field is reported instead of a closed customer', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: customer_id })
     expect((await create(app, { ...usdc, customer_id, network: 'bitcoin' })).status).toBe(400)
   })
 
-  test('the list of a customer’s wallets has balances, and combines filters by type, currency and status', async () => {
+  test('the list of a customer’s wallets contains balances, and can be filtered by type, currency and status together', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const usdcId = await app.wallet({ customerId })

@@ -30,7 +30,7 @@ describe('checkAba', () => {
   })
 
   // The weights 3, 7 and 1 have no factor in common with 10, so any single change alters the sum.
-  test('detects any one changed digit', () => {
+  test('detects any single changed digit', () => {
     const prefixes = fc.constantFrom('00', '01', '12', '21', '32', '61', '72', '80')
     const numbers = fc
       .tuple(prefixes, fc.stringMatching(/^\d{6}$/), fc.constantFrom(...'0123456789'))

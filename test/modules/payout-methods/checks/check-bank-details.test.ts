@@ -61,7 +61,7 @@ describe('checkBankDetails', () => {
     },
   )
 
-  test('never throws, whatever the texts', () => {
+  test('never throws for any texts', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.stringMatching(/^[\dA-Z]{0,40}$/))
     const optional = fc.option(text)
     const input = fc.record({

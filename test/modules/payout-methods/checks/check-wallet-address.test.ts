@@ -28,7 +28,7 @@ describe('checkWalletAddress', () => {
     expect(outcomes.toSorted()).toEqual(['FAILED', 'FAILED', 'PASSED'])
   })
 
-  test('returns one check for any text, without the text in its message', () => {
+  test('returns one check for any text, with a message that does not contain the text', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{30,50}$/))
     fc.assert(
       fc.property(fc.constantFrom(...networks), text, (network, walletAddress) => {

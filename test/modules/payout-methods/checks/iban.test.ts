@@ -89,15 +89,15 @@ describe('checkIban', () => {
   })
 
   // 97 is prime, so no change of one digit or letter, times a power of ten, is a multiple of it.
-  test('detects any one changed digit', () => {
+  test('detects any single changed digit', () => {
     fc.assert(fc.property(oneDigitChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('detects any one changed letter, including letters of the country code', () => {
+  test('detects any single changed letter, including letters of the country code', () => {
     fc.assert(fc.property(oneLetterChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('accepts exactly one pair of check digits, never 00, 01 or 99', () => {
+  test('accepts exactly one pair of check digits, which is never 00, 01 or 99', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{18}$/), (account) => {
         const pairs = Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0'))

@@ -54,7 +54,7 @@ describe('checkNuban', () => {
   })
 
   // The weights 3, 7 and 1 have no factor in common with 10, so any single change alters the sum.
-  test('detects any one changed digit of the account number or bank code', () => {
+  test('detects any single changed digit of the account number or bank code', () => {
     const numbers = fc
       .tuple(bankCodes, digits(9))
       .map(([bankCode, serial]) => `${bankCode}/${validNumber(bankCode, serial)}`)

@@ -10,7 +10,7 @@ const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 describe.each(everyEngine)('setFee on %s', (engine) => {
   const start = () => startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
 
-  test('sets a fee that is in force from now on, but not before', async () => {
+  test('sets a fee that is effective from now on, but not earlier', async () => {
     const app = await start()
     const fee = await setFee(app.service, { ...pair, flat: '0.5', percent: '1.250' })
     const effectiveAt = '2026-03-01T00:00:00.000Z'
@@ -28,7 +28,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await feeInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
-  test('sets a fee from a given time on', async () => {
+  test('sets a fee that is effective from a given time on', async () => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '0' })
     await setFee(app.service, { ...pair, flat: '2', effectiveAt: '2026-04-01T00:00:00Z' })
@@ -48,7 +48,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
 
-  test('by default keeps the fee source of the preceding fee; the first fee is deducted from the balance', async () => {
+  test('by default copies the fee source of the preceding fee, and deducts the first fee from the balance', async () => {
     const app = await start()
     const set = async (effectiveAt: string, deductedFrom?: 'AMOUNT' | 'BALANCE') =>
       (await setFee(app.service, { ...pair, flat: '1', deductedFrom, effectiveAt })).deductedFrom
@@ -61,7 +61,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await set('2026-04-06T00:00:00Z')).toBe('BALANCE')
   })
 
-  test('returns every later fee that will replace the new one', async () => {
+  test('returns every later fee that will replace the new fee', async () => {
     const app = await start()
     const set = (flat: string, effectiveAt?: string) => setFee(app.service, { ...pair, flat, effectiveAt })
     await set('2', '2026-04-01T00:00:00Z')

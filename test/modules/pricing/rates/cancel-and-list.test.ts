@@ -103,7 +103,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
       expect(noun === 'rates' ? exchangeRate : fee).toBe(noun === 'rates' ? '10' : 10_00000000n)
     })
 
-    test('that are or were in force can’t be cancelled, because payouts may have used them', async () => {
+    test('that are or were effective cannot be cancelled, because payouts may have used them', async () => {
       const { app, service, setTime: goTo } = await start()
       await set(service, '10')
       await set(service, '20', april)
@@ -118,7 +118,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
       expect(await readStoredRows(app)).toEqual(before)
     })
 
-    test('are cancelled once and set once by concurrent calls', async () => {
+    test('are cancelled once by concurrent cancellations, and set once by concurrent calls', async () => {
       const { service } = await start()
       await set(service, '20', april)
       const cancelled = await Promise.all(Array.from({ length: 8 }, () => cancel(service, april)))
@@ -129,7 +129,7 @@ describe.each(everyEngine)('prices on %s', (engine) => {
     })
   })
 
-  test('a rate that a clock two hours ahead set is listed as upcoming and can be cancelled before it is in force', async () => {
+  test('a rate set by a clock that is two hours ahead is upcoming, and can be cancelled before it is effective', async () => {
     const hour = 3_600_000
     let nowMs = Date.parse(march)
     const app = await startApp(engine, { clock: () => nowMs })

@@ -10,7 +10,7 @@ const pair = { fromCode: 'USDC', toCode: 'NGN' }
 describe.each(everyEngine)('setRate on %s', (engine) => {
   const start = () => startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z'), rates: [] })
 
-  test('sets a rate that is in force from now on, and removes trailing zeros', async () => {
+  test('sets a rate that is effective from now on, and removes trailing zeros', async () => {
     const app = await start()
     const rate = await setRate(app.service, { ...pair, rate: '1545.500' })
     const row = { ...pair, rate: '1545.5', effectiveAt: '2026-03-01T00:00:00.000Z', revision: 1, cancelledAt: null }
@@ -19,7 +19,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await rateInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
-  test('sets a rate from a given time on, but not in the past; the latest effective rate is in force', async () => {
+  test('sets a rate that is effective from a given time on, and rejects a time in the past', async () => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '3', effectiveAt: '2026-04-01T00:00:00Z' })
     const past = setRate(app.service, { ...pair, rate: '1', effectiveAt: '2026-02-28T23:59:59.999Z' })
@@ -33,7 +33,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await inForce('2026-04-01T00:00:00.000Z')).toBe('3')
   })
 
-  test('puts a rate in force at exactly its time, even if several rates start in one minute', async () => {
+  test('makes a rate effective exactly at the given time, even if several rates start in one minute', async () => {
     const app = await start()
     for (const [rate, time] of [
       ['3', '00:00:00.000'],
@@ -57,7 +57,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
   })
 
   // A clock that was ahead may have set a later rate that nobody remembers.
-  test('returns every later rate that will replace the new one', async () => {
+  test('returns every later rate that will replace the new rate', async () => {
     const app = await start()
     const set = (rate: string, effectiveAt?: string) => setRate(app.service, { ...pair, rate, effectiveAt })
     await set('1600', '2026-03-01T02:00:00Z')
@@ -77,7 +77,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     ['1800', '1200', '1199.999999999', '-20.00'],
     ['1800', '1200', '150000000', '+9999900.00'],
   ])(
-    'accepts a change from 1500 to %s or %s, but to %s (%s %%) only with isForced',
+    'accepts a change from 1500 to %s or %s, but requires isForced for a change to %s (%s %%)',
     async (highest, lowest, outlier, percent) => {
       const app = await start()
       const set = (rate: string, effectiveAt: string, isForced?: boolean) =>

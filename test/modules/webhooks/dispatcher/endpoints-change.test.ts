@@ -33,7 +33,7 @@ async function startHeld(engine: Engine, mode: Mode, status = 200) {
 }
 
 describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
-  test('loses no event and gets none twice when its URL is changed during an attempt', async () => {
+  test('misses no event and gets no event twice when its URL is changed during an attempt', async () => {
     const { app, dispatch, endpoint, until, stored, receiver, old, letGo } = await startHeld(engine, mode)
     const fresh = await receiver()
     const id = await endpoint(old.url)
@@ -73,7 +73,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([old.got.length, faults]).toEqual([2, []])
   })
 
-  test('gets no retry of a failed attempt that was in flight when it was resumed from now', async () => {
+  test('gets no retry of a failed attempt that was in flight when the endpoint was resumed from now', async () => {
     const world = await startHeld(engine, mode, 500)
     const { app, dispatch, endpoint, until, pass, deliveries, customers, letGo } = world
     const { url, got } = world.old
@@ -92,7 +92,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('is disabled after failing for days, with an event, and is enabled by a successful probe', async () => {
+  test('is disabled with an event after days of failures, and is enabled by a successful probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,
@@ -214,7 +214,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect(most).toBeGreaterThan(1)
   })
 
-  test('whose secret cannot be decrypted delays no other merchant, and is logged rarely', async () => {
+  test('whose secret cannot be decrypted does not delay other merchants, and is logged rarely', async () => {
     const { app, dispatch, endpoint, until, faults, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     await endpoint(url)

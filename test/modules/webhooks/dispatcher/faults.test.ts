@@ -196,7 +196,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     await until(() => got.length === 4)
   })
 
-  test('after a clock that was a day ahead is corrected, attempts are signed and retried by the corrected clock', async () => {
+  test('attempts are signed and retried with the correct time after a clock that was a day ahead is corrected', async () => {
     const { app, dispatch, endpoint, until, pass, deliveries, receiver } = await startWorld(engine, mode)
     const rightTime = app.service.now()
     let isDown = false
@@ -248,7 +248,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     await until(() => after.got.length === 6)
   })
 
-  test('merchants whose receivers hang delay no other merchant', async () => {
+  test('merchants with hanging receivers do not delay other merchants', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const hanging = await receiver(() => {})
     const { url, got } = await receiver()
@@ -265,7 +265,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(hanging.got.length).toBe(32)
   })
 
-  test('merchants whose receivers respond slowly with success delay no other merchant', async () => {
+  test('merchants with slow but successful receivers do not delay other merchants', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, elapse, receiver } = await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
     let answered = 0
@@ -292,7 +292,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(slow.got.length).toBe(30 + 32)
   })
 
-  test('a slot that a hanging receiver frees goes to the next waiting endpoint, not back to the receiver', async () => {
+  test('a slot that a hanging receiver frees goes to the endpoint that has waited longest, not to the same receiver', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const held: ServerResponse[] = []
     const hanging = await receiver((response) => {
@@ -316,7 +316,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect(got.length).toBe(1)
   })
 
-  test('an attempt that is recorded after a newer one of another process is logged and changes nothing else', async () => {
+  test('an attempt changes only the delivery log if another process has already recorded a newer attempt', async () => {
     const { app, dispatch, endpoint, until, stored, events, receiver } = await startWorld(engine, mode)
     const { url } = await receiver()
     const endpointId = await endpoint(url)
@@ -356,7 +356,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     expect((await stored(endpointId)).cursor).toBe(1)
   })
 
-  test('the delivery log is stored for 30 days, even for a deleted endpoint; older events can be resent', async () => {
+  test('the delivery log is stored for 30 days, even for a deleted endpoint, and older events can still be resent', async () => {
     const { app, dispatch, endpoint, until, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,
       mode,

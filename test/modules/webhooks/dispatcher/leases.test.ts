@@ -11,7 +11,7 @@ import { perform } from '../../../support/perform.ts'
 import { day, minute, second, startWorld } from './support/world.ts'
 
 describe.each(everyEngine)('two processes on one database of %s', (engine) => {
-  test('never send for a merchant simultaneously, and one takes over after the other’s lease expires', async () => {
+  test('never send webhooks of one merchant simultaneously, and take over after the other process’s lease expires', async () => {
     const { app, dispatch, until, pass, merchants, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     const contexts = await merchants(4, { url, endpoints: 1 })
@@ -35,7 +35,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(got.length).toBe(8)
   })
 
-  test('lease 150 merchants in two transactions to one process, and then none to the other', async () => {
+  test('lease 150 merchants to one process in two transactions, and no merchant to the other process', async () => {
     const { app } = await startWorld(engine)
     const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0

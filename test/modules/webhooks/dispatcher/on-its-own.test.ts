@@ -6,7 +6,7 @@ import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
 
 describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => {
-  test('skips a batch of events that all wait for an earlier event of the same object, and reads the later ones', async () => {
+  test('skips a batch of events that all wait for an earlier event of the same object, and reads later events', async () => {
     const { app, dispatch, endpoint, onItsOwn, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const { url, got } = await receiver((response, { objectId }) => {
@@ -31,7 +31,7 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     expect(got.length).toBe(2)
   })
 
-  test('rereads due events that it dropped from memory when later events of their objects had to wait', async () => {
+  test('reads due events again after it dropped them from memory because later events of their objects arrived', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, pass, deliveries, change, customers, receiver } =
       await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
@@ -126,7 +126,7 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     expect((await stored(id)).cursor).toBe(5)
   })
 
-  test('stores no cursor while an event is pending; recording the event’s outcome stores the cursor', async () => {
+  test('does not store the cursor while an event is pending, but together with the event’s outcome', async () => {
     const { app, dispatch, endpoint, until, stored, change, elapse, failing, receiver } = await startWorld(engine, mode)
     const response = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (reply) => {

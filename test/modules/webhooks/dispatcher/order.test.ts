@@ -9,7 +9,7 @@ import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, second, startWorld } from './support/world.ts'
 
 describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mode) => {
-  test('contains every event once, and the delivery log lists each', async () => {
+  test('contains every event once, and the delivery log lists every event', async () => {
     const { dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
     const id = await endpoint(url)
@@ -68,7 +68,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect((await deliveries(id)).get(2)?.status).toBe('exhausted')
   })
 
-  test('does not delay events of other objects by hundreds of events of one object', async () => {
+  test('does not delay events of other objects when one object has hundreds of events', async () => {
     const { app, dispatch, endpoint, until, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const held = Promise.withResolvers<void>()
@@ -88,7 +88,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(slowOnes().slice(0, 30)).toEqual(Array.from({ length: 30 }, (_, place) => place + 2))
   })
 
-  test('includes a requested resend soon, in order among the pending events', async () => {
+  test('includes a requested resend soon, in order with the pending events of the object', async () => {
     const { app, dispatch, endpoint, until, pass, change, events, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     let isDown = false
@@ -123,7 +123,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 3, 2, 2, 3])
   })
 
-  test('repeats every event after a sequence number at the owner’s request', async () => {
+  test('contains every event after a sequence number again if the owner requests it', async () => {
     const { app, dispatch, endpoint, until, change, stored, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver()

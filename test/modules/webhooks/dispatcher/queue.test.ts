@@ -153,7 +153,7 @@ const happenings = fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(mostAtOnc
   size: 'max',
 })
 
-test('a queued event is attempted once, after all earlier events of its object are finished, and none is lost', () => {
+test('every queued event is attempted once, after all earlier events of its object are finished', () => {
   fc.assert(
     fc.property(objects, past, happenings, (objects, past, happenings) => {
       const { step, drain, notOver } = startWorld(objects, past)
@@ -167,7 +167,7 @@ test('a queued event is attempted once, after all earlier events of its object a
 // More events of one object than the queue keeps open.
 const backlog = fc.constantFrom(1, 1, 1, maxOpen + 10)
 
-test('no object’s events wait for a hanging attempt of another object', () => {
+test('events never wait for a hanging attempt of another object', () => {
   fc.assert(
     fc.property(backlog, objects, happenings, (backlog, objects, happenings) => {
       const { hold, step, drain, notOver } = startWorld([...Array(backlog).fill(0), ...objects], [])

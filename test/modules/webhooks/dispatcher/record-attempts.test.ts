@@ -77,7 +77,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
   test.each<[string, Row | null, Partial<AttemptRecord>, { isMoved?: boolean }, Row]>([
     ['that delivers a new event', null, delivers, {}, over('delivered', 1)],
     ['that fails for a new event', null, fails, {}, { ...pending(1), nextAttemptAt: soon }],
-    ['that was the last for a new event', null, givesUp, {}, over('exhausted', 1)],
+    ['that was the last attempt for a new event', null, givesUp, {}, over('exhausted', 1)],
     [
       'that delivers an event from which the cursor has moved away',
       null,
@@ -93,7 +93,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
       over('exhausted', 1),
     ],
     [
-      'that was the last for an event from which the cursor has moved away',
+      'that was the last attempt for an event from which the cursor has moved away',
       null,
       givesUp,
       { isMoved: true },
@@ -179,7 +179,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
 describe.each(everyEngine)('an event that waits for an earlier event of its object on %s', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
-  test('is due when the earlier one is finished; later events and events of other objects do not change', async () => {
+  test('is due when the earlier event is finished, but later events and other objects’ events do not change', async () => {
     const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
     const [one, other] = objectIds as [string, string]
     for (const objectId of [one, one, other]) await changes(1, objectId)
@@ -219,14 +219,14 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
 
   test.each<[string, Partial<StoredWebhookEndpoint>, { sent?: readonly (200 | 500)[]; isGone?: boolean }, object]>([
     [
-      'it counts consecutive failures since the first',
+      'it counts consecutive failures since the first failure',
       {},
       { sent: [500, 500] },
       { failures: 2, failingSince: at(5), status: 'enabled' },
     ],
     ['it adds failures to the stored count', failing, { sent: [500] }, { failures: 20, failingSince: at(-5 * day) }],
     [
-      'a success resets the count, even among failures',
+      'a success resets the count, even between failures',
       failing,
       { sent: [500, 200] },
       { failures: 0, failingSince: null, status: 'enabled' },
@@ -262,13 +262,13 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
       { status: 'enabled', disabledReason: null, probeAt: null, failures: 0 },
     ],
     [
-      'a failed probe schedules the next a day later',
+      'a failed probe schedules the next probe a day later',
       { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
       { sent: [500] },
       { status: 'disabled', disabledReason: 'failing', probeAt: at(day), failures: 31 },
     ],
     [
-      'an attempt in flight while its owner disables the endpoint does not enable it',
+      'an attempt in flight does not enable an endpoint that its owner has disabled meanwhile',
       { status: 'disabled', disabledReason: 'by_request', failures: 3 },
       { sent: [200] },
       { status: 'disabled', disabledReason: 'by_request', failures: 0, probeAt: null },

@@ -45,7 +45,7 @@ describe('the throttled rate of webhook attempts', () => {
     expect([begunIn(1_000), begunIn(1_000), begunIn(10_000)]).toEqual([20, 20, 200])
   })
 
-  test('is the maximum again soon after capacity returns', () => {
+  test('reaches the maximum again soon after capacity returns', () => {
     let room = full
     const { begunIn } = startThrottle(() => room)
     begunIn(2_000)
@@ -54,7 +54,7 @@ describe('the throttled rate of webhook attempts', () => {
     expect(begunIn(10)).toBe(1_000)
   })
 
-  test('does not catch up after an idle time', () => {
+  test('is not exceeded to catch up after an idle time', () => {
     const { begunIn } = startThrottle(() => full)
     begunIn(2_000)
     begunIn(60_000, 0)

@@ -164,7 +164,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
-    test('covers all events after a sequence number or since a time, and all pending events', async () => {
+    test('includes all events after a sequence number or since a time, and all pending events', async () => {
       const { app, webhookId, at } = await startDelivered(engine)
       const sentUpTo = async (input: object) => (await replay(app, { webhookId, ...input })).endpoint.sentUpTo
       expect(await sentUpTo({ after: 6 })).toBe(5)
@@ -175,7 +175,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await sentUpTo({ since: '2020-01-01T00:00:00Z' })).toBe(0)
     })
 
-    test('is rejected for unknown events and for event types that the endpoint’s format lacks', async () => {
+    test('is rejected for unknown events and for event types that the endpoint’s format does not support', async () => {
       const { app, webhookId, idOf, stored } = await startDelivered(engine)
       const other = (await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id
       await ask('rest', app, 'testWebhookEndpoint', { webhookId: other })
@@ -196,7 +196,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await stored()).toEqual(before)
     })
 
-    test('that is pending ends as exhausted when the endpoint is resumed from now', async () => {
+    test('that is pending becomes exhausted when the endpoint is resumed from now', async () => {
       const { app, webhookId, stored } = await startDelivered(engine)
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })

@@ -37,7 +37,7 @@ async function latestEvent(app: App): Promise<number> {
 }
 
 describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, engine) => {
-  test('are registered with a signing secret that is shown once, and get events from the next one on', async () => {
+  test('are registered with a signing secret that is shown once, and get only events after the registration', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
@@ -62,14 +62,14 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
-  test('also sign with their own key pair on request', async () => {
+  test('additionally sign with their own key pair if requested', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('return the same secret on an idempotent replay, and store it only encrypted (ruling 71)', async () => {
+  test('return the same secret on an idempotent replay, and the secret is stored only encrypted (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
@@ -110,7 +110,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('are limited to 50 for a merchant (ruling 70)', async () => {
+  test('are limited to 50 per merchant (ruling 70)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const created = []
     for (let i = 0; i < 50; i++) created.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
@@ -184,7 +184,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect((await shared()).length).toBe(5)
   })
 
-  test('are tested by a dedicated event, which reveals no secret', async () => {
+  test('can be tested with a test event that does not reveal the secret', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
     expect((await ask(apiName, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)

@@ -51,7 +51,7 @@ test.each([
   // The caller does not read the rest of a longer body, so it closes the connection.
   [most + 1, false, 2],
 ])(
-  'a trusted HTTP client reads at most 64 KiB; whether it reads all of %i bytes: %s',
+  'a trusted HTTP client reads at most 64 KiB, so it reads a response of %i bytes completely: %s',
   async (length, isWhole, connections) => {
     const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
     const { send: exchange } = callerOf()
@@ -64,7 +64,7 @@ test.each([
   },
 )
 
-test('a trusted HTTP client retries over a new connection if the service closed the idle one', async () => {
+test('a trusted HTTP client retries over a new connection if the service closed the idle connection', async () => {
   const service = await startReceiver(
     (response) => (service.received.length === 2 ? response.socket?.destroy() : response.end()),
     { isSecure: true },

@@ -126,7 +126,7 @@ describe('WEBHOOK_ALLOW', () => {
     '[::1',
     '::1:80x',
     'user@a',
-  ])('must not have the invalid value %j', (text) => expect(parseAllowlist(text)).toBeNull())
+  ])('is rejected with the invalid value %j', (text) => expect(parseAllowlist(text)).toBeNull())
 
   test('covers only the listed networks, hosts and ports', () => {
     const { coversHost, coversAddress } = createAllowlist(parseAllowlist(allowed) ?? [], 'live')
@@ -141,7 +141,7 @@ describe('WEBHOOK_ALLOW', () => {
     expect(coversHost('a.hooks.internal', 1)).toBe(false)
   })
 
-  test('permits URLs of private addresses', () => {
+  test('permits URLs with the listed private addresses', () => {
     for (const url of ['https://10.1.2.3/', 'https://[fd00::1]/', 'https://172.16.0.1/', 'https://[fc00::1]:8443/'])
       expect(faultOf(url, { allowed })).toBeNull()
     expect(faultOf('https://localhost', { allowed: 'localhost' })).toBeNull()

@@ -152,7 +152,7 @@ describe('WEBHOOK_ALLOW', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('permits a host at any address that the system resolves, on its port only', async () => {
+  test('permits a listed host at any address that the system resolves, but only on the listed port', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const allowed = parseAllowlist(`localhost:${receiver.port}`) ?? []
     const sender = senderOf({ mode: 'live', allowlistEntries: allowed, lookUp: fakeLookup(names), ca: certificate })
@@ -189,7 +189,7 @@ describe('host names of webhook URLs', () => {
     return `127.0.0.1:${socket.address().port}`
   }
 
-  test('are resolved by the configured name servers; unanswered lookups do not delay others', async () => {
+  test('are resolved by the configured name servers, and unanswered lookups do not delay other lookups', async () => {
     const receiver = await startReceiver()
     const lookUp = createDnsLookup([await startNameServer()])
     const sender = senderOf({ lookUp })
@@ -217,7 +217,7 @@ describe('host names of webhook URLs', () => {
   })
 })
 
-test('the sender ignores environment variables for proxies and those that disable certificate verification', async () => {
+test('the sender ignores environment variables that set proxies or disable certificate verification', async () => {
   const proxy = await startReceiver()
   const receiver = await startReceiver(undefined, { isSecure: true })
   const script = `

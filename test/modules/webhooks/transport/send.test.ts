@@ -59,7 +59,7 @@ describe('a response to a webhook', () => {
     })
   })
 
-  test('answers a request with exactly the given headers and body', async () => {
+  test('is the response to a request with exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -99,7 +99,7 @@ describe('a response to a webhook', () => {
   })
 
   // Ruling 63.
-  test('that never ends is truncated, and its connection closed', async () => {
+  test('that never ends is truncated, and its connection is closed', async () => {
     const closed = Promise.withResolvers<void>()
     const receiver = await startReceiver((response) => {
       const more = () => {
@@ -291,7 +291,7 @@ describe('connections of the webhook sender', () => {
   })
 
   test.each([false, true])(
-    'that connected in time may wait longer for a response, and leave no timer (TLS: %s)',
+    'that were opened in time can wait longer for a response, and leave no timer (TLS: %s)',
     async (isSecure) => {
       const received = Promise.withResolvers<ServerResponse>()
       const receiver = await startReceiver((response) => received.resolve(response), { isSecure })
@@ -309,7 +309,7 @@ describe('connections of the webhook sender', () => {
     },
   )
 
-  test('that are reset while new count as a failed attempt', async () => {
+  test('that are reset before their first response count as a failed attempt', async () => {
     let connections = 0
     const url = await startRaw((socket) => {
       connections++
@@ -319,7 +319,7 @@ describe('connections of the webhook sender', () => {
     expect(connections).toBe(1)
   })
 
-  test('are kept up to a maximum number', async () => {
+  test('are kept open up to a maximum number', async () => {
     const receiver = await startReceiver()
     const names = Array.from({ length: maxIdleSockets + 40 }, (_, index) => `n${index}.test`)
     const lookUp = fakeLookup(Object.fromEntries(names.map((name) => [name, [['127.0.0.1']]])))
@@ -331,7 +331,7 @@ describe('connections of the webhook sender', () => {
     expect(receiver.connections()).toBe(names.length + 40)
   })
 
-  test.each([false, true])('are closed with their sender (TLS: %s)', async (isSecure) => {
+  test.each([false, true])('are closed when their sender is closed (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
     const sender = senderOf(isSecure ? live : {})
     const url = receiver.url.replace('127.0.0.1', 'localhost')

@@ -100,7 +100,7 @@ describe('webhook bodies', () => {
     expect(write('thin').body).toBe(JSON.stringify(rest))
   })
 
-  test('of format stablestack match the provider’s, with the time of the attempt', () => {
+  test('of format stablestack match the provider’s format and contain the time of the attempt', () => {
     const sentAt = occurredAt + 3 * day
     const body = JSON.parse(write('stablestack', { now: sentAt }).body)
     expect(Object.keys(body)).toEqual(['id', 'timestamp', 'event_type', 'signature', 'data'])
@@ -125,7 +125,7 @@ describe('webhook bodies', () => {
 })
 
 describe('webhook headers', () => {
-  test('have the id and the time of the attempt in seconds, and no part of the secret', () => {
+  test('contain the id and the time of the attempt in seconds, but no part of the secret', () => {
     const { headers } = write('standard', { now: occurredAt + 1_999 })
     expect(headers).toEqual({
       'content-type': 'application/json',
@@ -171,7 +171,7 @@ describe('webhook headers', () => {
     expect(libraryAccepts(post, secret, occurredAt)).toBe(true)
   })
 
-  test.each(webhookFormats)('of %s cover every byte of the body, the id and the time', (format) => {
+  test.each(webhookFormats)('of %s sign every byte of the body, the id and the time', (format) => {
     const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
     const isAccepted = (post: WebhookRequest) => [
       libraryAccepts(post, secret, occurredAt),
@@ -191,7 +191,7 @@ describe('webhook headers', () => {
 describe('the provider’s sample code for verification', () => {
   const accepts = ({ body }: WebhookRequest, now: number) => providerAccepts(body, secret, now)
 
-  test('accepts the first attempt and those days later, and rejects a replayed attempt', () => {
+  test('accepts the first attempt and attempts days later, and rejects a replayed attempt', () => {
     for (const sentAt of [occurredAt, occurredAt + 5_000, occurredAt + 3 * day, occurredAt + 4 * day + 999]) {
       expect(accepts(write('stablestack', { now: sentAt }), sentAt)).toBe(true)
       expect(accepts(write('stablestack', { now: sentAt }), sentAt + 5 * 60 * 1000 + 1)).toBe(false)
@@ -229,7 +229,7 @@ describe('the provider’s sample code for verification', () => {
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 test.skipIf(!hasPython)(
-  `python's standard library accepts what is ours and nothing else${hasPython ? '' : ': python3 IS MISSING'}`,
+  `python's standard library verifies our messages and rejects changed messages${hasPython ? '' : ': python3 IS MISSING'}`,
   () => {
     const posts = webhookFormats.flatMap((format) =>
       [sampleEvent().data, ...oddData].map((data) =>
