@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 
-// By the package's own name: its distance from a built file is another than from its source.
+// Loaded by the package's name, because the relative path from a built file differs from that of its source.
 const require = module.createRequire(import.meta.url)
 const manifestPath = require.resolve('payout-gateway/package.json')
 

@@ -29,16 +29,19 @@ const maxBackoffMs = 5_000
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
-/** While a replacement starts. The first processes have no limit, because they may have to migrate the database. */
+/**
+ * The maximum while a replacement starts. The first processes have no limit, because they may have to migrate the
+ * database.
+ */
 const maxMissedStartHeartbeats = 30
 
-/** Each process limits its own shutdown; those that remain are killed. */
+/** Each process limits its own shutdown. The supervisor kills the processes that remain after this time. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
 
 /**
- * `WORKERS` readers and, on SQLite, a writer and a sender of webhooks. Restarts a process that dies.
+ * Runs `WORKERS` readers and, on SQLite, a writer and a webhook sender. Restarts a process that dies.
  *
  * The supervisor serves no requests, so little can make it die. If it dies, the other processes end, and the service
  * manager restarts the service.

@@ -23,7 +23,7 @@ export type DatabaseMetrics = {
  * Each query reads a limited part of an index. The console uses this function as well, so this file must not import
  * prom-client.
  *
- * @param maxPayouts counting payouts in progress stops here
+ * @param maxPayouts the count of payouts in progress stops at this number
  * @throws the database's error if it is unavailable
  */
 export async function measureDatabase(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Up to `limit`. Reads the index `payouts_by_values`. */
+/** Counts up to `limit` payouts. Reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

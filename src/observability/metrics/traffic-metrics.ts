@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** After COMMIT. A retry of the operation starts with an empty list. */
+/** Records events after COMMIT. A retry of the operation starts with an empty list. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []
