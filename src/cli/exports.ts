@@ -178,7 +178,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Only the owner can read the file, which appears when it is complete and synced. */
+/** Only the file's owner can read it. The file appears when it is complete and synced. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const newFile = startNewFile(path)
