@@ -32,7 +32,7 @@ type PageFrame = {
   readonly path: string
   readonly urlFor: (path: string) => string
   readonly session: ConsoleSession
-  /** The term that was searched. */
+  /** The current search term. */
   readonly term: string
   /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
@@ -63,14 +63,14 @@ ${body}</main>
   )
 }
 
-/** Without the script, which listens for the key `/` alone, that is its access key. */
+/** `/` is also the access key, because the key alone focuses the search only with the script. */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }
 
 const roleLabels: Record<OperatorRole, string> = { look: 'may look', act: 'may act' }
 
-/** Shows the previous sign-in, so that the operator notices a foreign one. */
+/** Shows the previous sign-in, so that the operator notices a sign-in by someone else. */
 function operatorSection(
   { actor, role }: ConsoleSession,
   { previous }: NonNullable<ConsoleSession['signIn']>,

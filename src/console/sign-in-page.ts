@@ -20,7 +20,10 @@ export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): st
   )
 }
 
-/** Renders the page of a one-time link. Only its form uses the link up, because programs that preview links open them too. */
+/**
+ * Renders the page of a one-time link. Opening the page does not use up the link, because programs open links for
+ * previews; only its form does.
+ */
 export function renderLinkPage(
   mode: Mode,
   { name, token, error = '' }: { name: string; token: string; error?: string },
