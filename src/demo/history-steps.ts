@@ -16,16 +16,16 @@ import { dayMs, historyDays, hourMs, joinedAt, planDeposits, planPayouts } from 
 import { railsByCurrency } from './demo-payouts.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** An operation of the history at its time. */
+/** An operation of the history, and the time at which it runs. */
 export type SeedStep = { readonly at: number; readonly run: () => Promise<unknown> }
 
 const minuteMs = 60_000
 const seed = 2026
 
-/** The limits of a call to a rail that is never made, because the plan has its answer. */
+/** The limits of rail calls. No call is made, because the plan contains the bank's reports. */
 const railLimits = { callMs: 10_000, idempotentForMs: dayMs }
 
-/** Returns the operations of the demo merchant's history, in no order. */
+/** Returns the operations of the demo merchant's history, unsorted. */
 export function historySteps(context: Context, now: number): readonly SeedStep[] {
   const customerIds = new Map<string, string>()
   const walletIds = new Map<string, string>()
