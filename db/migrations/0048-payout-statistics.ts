@@ -10,7 +10,7 @@ export const payoutStatistics: Migration = {
       schema
         .createTable('payout_statistics')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
-        // In UTC: 2026-03-01.
+        // A date in UTC: 2026-03-01.
         .addColumn('day', 'text', (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())

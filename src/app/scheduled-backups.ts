@@ -92,8 +92,8 @@ const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * Returns at most one interval. Returns 0 if there is no backup, or if the latest backup is dated in the future because
- * the clock was set back.
+ * Returns at most one interval, and 0 if there is no backup or the latest backup is dated in the future because the
+ * clock was set back.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,

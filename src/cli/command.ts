@@ -82,7 +82,7 @@ type DatabaseCommand = ChangeDeclaration & {
 
 /** A command that opens the database itself, or must not open it because that would migrate the database. */
 type StandaloneCommand = ChangeDeclaration & {
-  /** Whether the command has nothing to do with this installation. */
+  /** Whether the command does not concern this installation. */
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
     config: Config,
@@ -137,7 +137,6 @@ function parseTypedField({ name, typed, help }: ActionField) {
   return { name, help, option, noun, typedName: option === undefined ? typed : `--${option}` }
 }
 
-/** Adds the option to logged commands that do not require a reason. */
 export function withReasonOptions(commands: CommandTable): CommandTable {
   const withReasonOption = (command: Command): Command => {
     const { changes, options, required = {} } = command

@@ -118,7 +118,7 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** Writes to standard output and returns nothing, or to a file and returns a summary. */
+/** Writes to standard output, or writes to a file and returns a summary. */
 async function writeExports(output: ExportOutput): Promise<object | undefined> {
   const { kind, format, options, runtime } = output
   const { out } = options

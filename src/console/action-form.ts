@@ -108,7 +108,6 @@ type ControlState = {
   readonly id: string
   readonly value: string
   readonly current: string
-  /** Why the value was rejected. */
   readonly error: string | null
 }
 

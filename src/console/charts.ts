@@ -4,7 +4,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
-/** A series with a value for each day. Patterns and dashes distinguish series without colour. */
+/** Patterns and dashes distinguish series without colour. */
 type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
@@ -29,7 +29,6 @@ type DailyChart = {
 const [width, height] = [460, 190]
 const plot = { left: 40, right: width - 6, top: 10, bottom: height - 24 }
 
-/** Stacks the series on top of each other. */
 export function stackedBarChart(chart: DailyChart): Html {
   const { days, series, id } = chart
   const x = scaleBand(days, [plot.left, plot.right]).paddingInner(0.3).paddingOuter(0.1)
@@ -130,7 +129,6 @@ ${table(title, ['Day', ...series.map(({ name }) => numberColumn(name))], rows, '
 `
 }
 
-/** Draws a sample of each series in the style of the chart. */
 function legend({ id, series }: DailyChart): Html {
   return html`<span class="legend">${series.map(({ name, style, href }) => {
     const sample = html`<svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><defs>${fillPattern(`${id}-legend`, style)}</defs><rect width="12" height="12" rx="2" fill="url(#${id}-legend-${style})"/></svg> `

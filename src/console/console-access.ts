@@ -23,9 +23,8 @@ export type ConsoleAccess = {
   readonly findSession: (request: FastifyRequest) => Promise<ConsoleSession | null>
   /** Adds the routes that need no session. */
   readonly addRoutes: (app: FastifyInstance) => void
-  /** Sends the response to a request without a session, which is the same for all paths. */
+  /** Sends the same response for all paths. */
   readonly sendWithoutSession: (request: FastifyRequest, reply: FastifyReply) => FastifyReply
-  /** Sends the response to the request that has ended its session. */
   readonly sendEnded: (reply: FastifyReply) => FastifyReply
 }
 

@@ -155,7 +155,7 @@ function crossOriginError(request: FastifyRequest, access: ConsoleAccess): strin
   return null
 }
 
-/** Parses a form; several values of one field are joined by commas. */
+/** Parses a form; joins several values of one field with commas. */
 function parseFormBody(body: string): Readonly<Record<string, string>> {
   const fields = new URLSearchParams(body)
   return Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name).join(',')]))

@@ -61,7 +61,6 @@ export type ConsolePage = {
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }
 
-/** The latest audit that this console has run. */
 export type AuditRun = {
   readonly lastResult: () => { readonly at: string; readonly result: AuditResult } | null
   /** Audits the books; concurrent calls share one run. */

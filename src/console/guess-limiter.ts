@@ -8,8 +8,7 @@ type GuessPolicy = {
 }
 
 /**
- * The wait of an operator is shorter than the wait of an address, because anyone who knows an operator's name can make
- * that operator wait.
+ * The wait per operator is shorter than the wait per address, because anyone who knows an operator's name can cause it.
  */
 const policies = {
   operator: { freeFailures: 5, maxWaitMs: 60_000 },

@@ -32,7 +32,6 @@ type PageFrame = {
   readonly path: string
   readonly urlFor: (path: string) => string
   readonly session: ConsoleSession
-  /** The current search term. */
   readonly term: string
   /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
@@ -41,7 +40,6 @@ type PageFrame = {
 
 const modeLabels: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real money' }
 
-/** Renders a page with header, navigation, notice and footer. */
 export function renderConsolePage(
   { title, body }: PageContent,
   { mode, path, urlFor, session, term, notice, endSessionForm }: PageFrame,

@@ -50,7 +50,6 @@ type Periods = {
   readonly ofToday: readonly CorridorSum[]
 }
 
-/** The figures that an operator reads first, each with a link to its payouts. */
 function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods): Html {
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
@@ -91,7 +90,6 @@ function uncountedNotice(uncounted: number): Html {
   return html`<p class="empty">${pluralize(uncounted, 'event')} not counted yet. Figures appear here when the service has counted them.</p>\n`
 }
 
-/** Explains the next step. */
 async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
   const [merchant] = await merchantsAfter(service.db, { after: '', limit: 1 })
   if (merchant === undefined) {

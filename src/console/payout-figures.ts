@@ -39,7 +39,6 @@ export function figuresOf(sums: readonly CorridorSum[]): Figures {
   }
 }
 
-/** Formats the share of completed payouts among completed and failed payouts. */
 export function successText({ completed, failed }: Figures): Html {
   if (completed + failed === 0) return emptyValue
   return html`${((100 * completed) / (completed + failed)).toFixed(1)} %`

@@ -120,7 +120,6 @@ function payoutFacts(
   ])
 }
 
-/** The payout's status, amounts and recipient. */
 function moneyFacts(payout: Payout, railOrder: RailOrder | null): readonly Fact[] {
   const { total } = computeFeeSums(payout)
   return [

@@ -53,7 +53,6 @@ export function dueTimeAfter(delayMs: number, time: WallTime): DueTime {
   return BigInt(time + delayMs) as DueTime
 }
 
-/** For the due time of a queued item, which must keep its position in the queue. */
 export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }

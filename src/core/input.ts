@@ -36,8 +36,8 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * Clients can validate a text with this rule before they send a request. `maxLength` is in code points; `pattern` is a
- * regular expression for the flag `u` or `v`. Together they accept the same texts as the schema.
+ * Clients can apply this rule before they send a text. `maxLength` is in code points; `pattern` is a regular expression
+ * for the flag `u` or `v`. Together they accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 

@@ -193,7 +193,6 @@ export const payers = [
   },
 ] as const
 
-/** Why banks reject payouts and return completed payouts. */
 export const rejections = [
   'No account has this number',
   'The account is dormant',

@@ -77,7 +77,6 @@ export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
   return (await apiKeyById(db, { id: demoKey.id })) !== null
 }
 
-/** Creates a service whose clock is in the past. */
 function pastService(service: Service, tx: Tx, { read }: SeedClock): Service {
   return createService({ ...service, db: databaseWithin(service.db, tx), clock: read })
 }

@@ -140,7 +140,7 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/** Cached, because creating a scoped database takes a noticeable part of the time of a small read. */
+/** Cached, because its creation takes a noticeable part of the time of a small read. */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db

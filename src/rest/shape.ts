@@ -61,7 +61,6 @@ export function shape<Row>(description: string, members: ShapeMembers<Row>): Sha
 export const resource = <Row>(title: string, description: string, members: ShapeMembers<Row>): Shape<Row> =>
   withSchema(shape(description, members), { title })
 
-/** Selects the shape by the row's `type`. */
 export function unionByType<Row extends { readonly type: string }>(
   title: string,
   description: string,

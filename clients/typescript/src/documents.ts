@@ -6,7 +6,6 @@ export type TypedDocument<Result, Variables> = {
   readonly __apiType?: (variables: Variables) => Result
 }
 
-/** A node of a document's syntax tree. */
 // biome-ignore lint/suspicious/noExplicitAny: the syntax tree is that of graphql-js, which is no dependency.
 type Node = any
 
@@ -67,7 +66,6 @@ function selection(node: Node): string {
   return `${alias ? `${alias.value}: ` : ''}${name.value}${argumentsText(node)}${rest}`
 }
 
-/** Prints directives after `before`, separated by `separator`. */
 function listed(directives: Node, before: string, separator: string): string {
   if (!directives?.length) return ''
   return before + directives.map((each: Node) => `@${each.name.value}${argumentsText(each)}`).join(separator)

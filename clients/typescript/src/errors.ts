@@ -5,12 +5,11 @@ import type { ErrorDetails } from './generated/rest.ts'
  *
  * - `rejected`: neither this call nor an earlier call with the same idempotency key had an effect.
  * - `unprocessed`: this call had no effect, for example because its token was rejected. An earlier call with the same
- *   key may have had one.
+ *   key may have had an effect.
  * - `unknown`: the request may have had an effect. Send it again with the same key: the service executes it only once.
  */
 export type Outcome = 'rejected' | 'unprocessed' | 'unknown'
 
-/** The details of every failed request. */
 type Failed = {
   readonly outcome: Outcome
   /** The key to retry with; `null` for a request without a key. */

@@ -27,8 +27,8 @@ type Query = NonNullable<Gets[typeof path]['request']['query']>
  * after you have processed the previous ones: store the `sequence` of the last event, and pass it as `after` when you
  * start again.
  *
- * @throws ServiceError if the service rejects the request permanently: 401, 403, or 400 for a sequence that it does not
- *   have, because   it was restored from a backup
+ * @throws ServiceError if the service rejects the request permanently: 401, 403, or 400 for a sequence that the service
+ *   lost in a restore from a backup
  */
 export async function* followEvents(
   { rest, transport }: { readonly rest: RestClient; readonly transport: Transport },

@@ -41,7 +41,6 @@ export type Graphql = {
   ): Promise<GraphqlResult<any>>
 }
 
-/** An operation as it is sent. */
 export type Operation = {
   readonly query: string
   readonly variables?: object | undefined

@@ -2,7 +2,6 @@ import type { Deletes, Gets, Posts, Puts } from './generated/rest.ts'
 import type { OutgoingRequest, Received, RetryPolicy, Transport } from './transport.ts'
 import { serviceErrorOf } from './transport.ts'
 
-/** The options of one request. */
 export type RequestOptions = {
   /** Rejects the request with the signal's reason. The request may nevertheless have an effect. */
   readonly signal?: AbortSignal
@@ -19,7 +18,6 @@ type PostOptions = RequestOptions & {
   readonly idempotencyKey?: string
 }
 
-/** Details of a response. */
 export type Receipt = {
   readonly requestId: string | null
   /** The number of requests sent. */
@@ -64,7 +62,6 @@ type AnyOptions = PostOptions & {
   readonly body?: object
 }
 
-/** Creates the functions that call the REST API. */
 export function createRest(transport: Transport): RestClient {
   const call = async (method: string, template: string, options: AnyOptions = {}) => {
     const { headers, body, signal, retry } = options

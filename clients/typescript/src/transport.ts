@@ -56,7 +56,6 @@ export type OpenRequest = Pick<OutgoingRequest, 'path' | 'method' | 'headers' | 
   readonly onToken?: (token: string) => void
 }
 
-/** A complete response. */
 export type Received = {
   readonly response: Response
   readonly text: string
@@ -83,7 +82,6 @@ export function isTransient(error: unknown): boolean {
   return error instanceof NoResponseError
 }
 
-/** Creates the functions that send requests with a credential, and retry them. */
 export function createTransport(options: TransportOptions) {
   const { apiKey, tokens, onRetry } = options
   if ((apiKey === undefined) === (tokens === undefined)) throw new TypeError('Set either apiKey or tokens.')
@@ -174,7 +172,6 @@ export function createTransport(options: TransportOptions) {
       await Promise.all(pending)
       await sleep(100)
     },
-    /** Drops a token that the service rejected. */
     dropToken: (token: string) => tokens?.drop(token),
     onRetry: (retry: Retry) => onRetry?.(retry),
   }
@@ -198,7 +195,6 @@ type ErrorBody = {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[]
 }
 
-/** Creates the error of a response. */
 export function serviceErrorOf(received: Received, idempotencyKey: string | null = null): ServiceError {
   const { text, attempts } = received
   const { status, headers } = received.response

@@ -86,7 +86,6 @@ const withId = (
   body?: object,
 ): ContractRequest | string => (id === null ? missing : { path: pathOf(id), ...(body && { body }) })
 
-/** An id that no object has. */
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
 const noCustomer = 'the merchant has no customer'
@@ -99,7 +98,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** The requests that change nothing, in order: later ones use the ids that earlier ones return. */
+/** The requests that change nothing, in order: later requests use ids that earlier requests return. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },
@@ -317,7 +316,7 @@ function idOf(row: unknown): string | null {
   return memberOf(row, 'id')
 }
 
-/** Accepts ids that are not UUIDs, because other services may use them, but only characters that are safe in a path. */
+/** Accepts ids that are not UUIDs, but only characters that are safe in a path. */
 function memberOf(row: unknown, name: string): string | null {
   const value = typeof row === 'object' && row !== null ? (row as Readonly<Record<string, unknown>>)[name] : undefined
   return typeof value === 'string' && /^[\w-]+$/.test(value) ? value : null

@@ -29,7 +29,6 @@ export function formatAmount(amount: Amount): string {
   return `${digits.slice(0, -amountPlaces)}.${digits.slice(-amountPlaces)}`
 }
 
-/** The first matching pattern determines the reason. */
 const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\s/, 'must not contain spaces'],
   [/^[\d.]*[,_']/, 'must have a point before its decimal places and no other separator, such as "1000.50"'],

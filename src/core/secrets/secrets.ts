@@ -44,7 +44,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
     open: (sealed, aad) => {
       const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
-      // Several base64url texts can decode to the same bytes, so only the canonical one is accepted.
+      // Several base64url texts can decode to the same bytes, so only the canonical text is accepted.
       if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
       if (key === undefined) throw missingKeyError(id)

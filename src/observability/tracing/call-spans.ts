@@ -9,8 +9,8 @@ import { createTraceHeaders } from './request-spans.ts'
 /**
  * Sends `traceparent` to the bank.
  *
- * The trace is separate from the trace of the request that created the payout. The call may follow days later, so a
- * shared trace would require each payout to store a trace context.
+ * The trace is separate from the trace of the request that created the payout. A call may follow days later, and each
+ * payout would have to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>
