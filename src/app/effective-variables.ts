@@ -77,7 +77,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/** Masks a URL's password up to the last `@`, because passwords may contain `@`, and passwords among its parameters. */
+/** Masks passwords in a URL's parameters, and its password up to the last `@`, because passwords may contain `@`. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

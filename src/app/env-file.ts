@@ -31,7 +31,7 @@ export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvF
   return new Set(missing.map(([name]) => name))
 }
 
-/** Node.js skips invalid lines silently, and a skipped line could set MODE. */
+/** Node.js skips invalid lines silently, for example a line that sets MODE. */
 function findFaultyLines(text: string): string[] {
   const faults: string[] = []
   const lines = text.split('\n')

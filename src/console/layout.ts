@@ -61,7 +61,7 @@ ${body}</main>
   )
 }
 
-/** `/` is also the access key, because the key alone focuses the search only with the script. */
+/** The access key works without the script, which handles the key `/` alone. */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }

@@ -20,10 +20,7 @@ export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): st
   )
 }
 
-/**
- * Renders the page of a one-time link. Opening the page does not use up the link, because programs open links for
- * previews; only its form does.
- */
+/** Renders the page of a one-time link. Only its form uses up the link, because link previews open the page too. */
 export function renderLinkPage(
   mode: Mode,
   { name, token, error = '' }: { name: string; token: string; error?: string },

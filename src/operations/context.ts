@@ -34,7 +34,7 @@ export type Service = {
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
-  /** Absent if this process sends no requests to rails. */
+  /** Present only in processes that serve the APIs. */
   readonly bankDirectory?: BankDirectory
 }
 

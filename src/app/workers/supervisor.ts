@@ -43,7 +43,7 @@ type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess;
 /**
  * Runs `WORKERS` readers and, on SQLite, a writer and a webhook sender. Restarts a process that dies.
  *
- * The supervisor serves no requests, so little can make it die. If it dies, the other processes end, and the service
+ * The supervisor serves no requests, so few errors can end it. If it dies, the other processes end, and the service
  * manager restarts the service.
  */
 export async function supervise(config: Config): Promise<void> {
