@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 
-// Loaded by the package's name, because the relative path from a built file differs from that of its source.
+// Loaded by the package's name, because the relative paths from the built file and from the source differ.
 const require = module.createRequire(import.meta.url)
 const manifestPath = require.resolve('payout-gateway/package.json')
 

@@ -1,4 +1,4 @@
-// Imported by the package's name, because the relative path from a built file differs from that of its source.
+// Imported by the package's name, because the relative paths from the built file and from the source differ.
 import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest

@@ -34,7 +34,7 @@ export type Service = {
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
-  /** Present only in processes that serve the APIs. */
+  /** Present only for requests of the REST API. */
   readonly bankDirectory?: BankDirectory
 }
 

@@ -109,7 +109,7 @@ function isExhausted(headers: Headers): boolean {
   return headers.get('ratelimit-remaining') === '0' || /;r=0(;|$)/.test(headers.get('ratelimit') ?? '')
 }
 
-/** Returns the wait that `Retry-After`, `RateLimit-Reset` or `RateLimit` requests; all are in seconds. */
+/** Returns the wait from `Retry-After`, `RateLimit-Reset` or `RateLimit`, all in seconds. */
 function waitMsOf(headers: Headers): number {
   const [, resetAfter] = /;t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? []
   const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? resetAfter ?? Number.NaN)

@@ -28,7 +28,7 @@ export type ContractStep = {
   readonly method: Route['method']
   /** The path as the route declares it, without `/api`. */
   readonly route: string
-  /** Distinguishes the request from others of the same endpoint. */
+  /** Distinguishes the request from other requests of the same endpoint. */
   readonly note?: string
   /** Returns the request, or the reason to skip it; by default the request is for the path of the route. */
   readonly request?: (found: FoundObjects) => ContractRequest | string
