@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key is `id` without the merchant, because requests identify the merchant by it.
+// The primary key is `id` without the merchant, because a request's key id identifies the merchant.
 export const apiKeys: Migration = {
   name: '0002-api-keys',
   statements: (schema, { uuid, timestamp, table }) => [

@@ -5,8 +5,8 @@ import type { Migration } from '../../src/database/migration.ts'
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// A transfer's entries follow from its kind, wallet, amount and fee. So the transfer's row stores these, and `entries`
-// becomes a view. The migration compares the stored entries with the view before it drops them.
+// A transfer's entries follow from its kind, wallet, amount and fee. So the transfer's row stores these values, and
+// `entries` becomes a view. The migration compares the stored entries with the view before it drops them.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -108,11 +108,11 @@ export const transfersInOneRow: Migration = {
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves a wallet's statement filtered by incoming transfers. A filter by outgoing transfers, which are most of a
-    // busy wallet's, reads the whole statement.
+    // Serves a wallet's statement filtered by incoming transfers. A filter by outgoing transfers reads the whole
+    // statement, because most transfers of a busy wallet are outgoing.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
-    // The values of accounts without a wallet follow from the transfers.
+    // Accounts without a wallet need no row, because their values follow from the transfers.
     raw(sql`delete from accounts where kind <> 'wallet'`),
   ],
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The URLs that receive a merchant's events.
 export const webhookEndpoints: Migration = {
   name: '0032-webhook-endpoints',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -24,7 +23,7 @@ export const webhookEndpoints: Migration = {
         .addColumn('signing_keys', json, (c) => c.notNull())
         // The public key of the newest signing key.
         .addColumn('public_key', 'text')
-        // All events up to this number have been attempted. Failed ones have a row in `webhook_deliveries`.
+        // All events up to this number have been attempted. Failed events have a row in `webhook_deliveries`.
         .addColumn('cursor', 'integer', (c) => c.notNull())
         // The number of consecutive failures, and the time of the first one.
         .addColumn('failures', 'integer', (c) => c.notNull())

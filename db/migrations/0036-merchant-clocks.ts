@@ -7,7 +7,6 @@ export const merchantClocks: Migration = {
     clusteredTable(
       schema
         .createTable('merchant_clocks')
-        // The merchant's id.
         .addColumn('id', uuid, (c) => c.notNull().primaryKey().references('merchants.id'))
         .addColumn('ahead_ms', amount, (c) => c.notNull()),
     ),

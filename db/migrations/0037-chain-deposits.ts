@@ -55,7 +55,7 @@ export const chainDeposits: Migration = {
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)
         .addColumn('updated_at', timestamp, (c) => c.notNull())
-        // A confirmed deposit was credited; a detected or reorganized one was not.
+        // A confirmed deposit was credited; a detected or reorganized deposit was not.
         .addCheckConstraint(
           'chain_deposits_credited',
           sql`case state when 'CONFIRMED' then deposit_reference is not null when 'ATTENTION' then cause is not null

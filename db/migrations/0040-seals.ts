@@ -17,7 +17,7 @@ export const seals: Migration = {
         .addColumn('through', 'integer', (c) => c.notNull())
         // A prefix of each row's hash, to find a row that differs.
         .addColumn('prints', 'text', (c) => c.notNull())
-        // The hash of all rows, and the seal's own hash, which includes the previous seal's.
+        // The hash of all rows, and the seal's own hash, which includes the previous seal's hash.
         .addColumn('contents', 'text', (c) => c.notNull())
         .addColumn('hash', 'text', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())

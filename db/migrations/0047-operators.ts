@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The named operators of the console. Those of CONSOLE_USERS are not here.
+// The named operators of the console. The operators of CONSOLE_USERS are not stored.
 export const operators: Migration = {
   name: '0047-operators',
   statements: (schema, { uuid, timestamp, table }) => [
@@ -11,9 +11,9 @@ export const operators: Migration = {
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
         .addColumn('name', 'text', (c) => c.notNull())
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('look', 'act')`))
-        // NULL until the operator has chosen one.
+        // NULL until the operator has chosen a password.
         .addColumn('password_hash', 'text')
-        // The one-time link, if one is valid, and when it expires.
+        // The hash and the expiry of the one-time link; NULL if no link is valid.
         .addColumn('link_hash', 'text')
         .addColumn('link_expires_at', timestamp)
         // Increases with each change of role or password, which ends all sessions.

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposits get a gapless number, and their number in the list of transactions, which also has the merchant's payouts.
-// With both, any page of that list is found without counting rows, and payouts need no second number.
+// Deposits get a gapless number, and a number in the list of transactions, which also contains the merchant's payouts.
+// With both numbers, any page of that list is found without counting rows, and payouts need no second number.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
@@ -15,7 +15,7 @@ export const depositNumbers: Migration = {
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // The oldest payouts may be slightly older than their predecessors, so the latest time up to each counts.
+    // Early payouts may be slightly older than their predecessors, so each payout counts with the latest time up to it.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Serves the search for identifiers of payouts and payout methods. Of the four indexes, a new payout changes one.
+// Serves the search for identifiers of payouts and payout methods. A new payout changes only one of the indexes.
 export const searchIndexes: Migration = {
   name: '0053-search-indexes',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The copy to or from another database that this one takes part in, or took part in last. The command `copy` is the
-// only writer, and never copies this table.
+// The current or latest copy to or from another database. The command `copy` is the only writer, and never copies this
+// table.
 export const databaseCopies: Migration = {
   name: '0054-database-copies',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -16,9 +16,9 @@ export const databaseCopies: Migration = {
         // The other database, without a password.
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
-        // From then on the source has moved, and the target is in use.
+        // After this time the source has moved, and the target is in use.
         .addColumn('completed_at', timestamp)
-        // In the target, where the copy continues after an interruption.
+        // In the target: the position at which an interrupted copy continues.
         .addColumn('progress', json),
     ),
   ],

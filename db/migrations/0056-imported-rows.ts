@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Imported rows keep their times, so a list may have a row that is older than the one before it; time filters search
-// such a list differently. Imported deposit addresses belong to the original provider.
+// Imported rows keep their times, so a list's row may be older than the previous row. Time filters search such a list
+// differently. Imported deposit addresses belong to the original provider.
 export const importedRows: Migration = {
   name: '0056-imported-rows',
   statements: (schema) => [

@@ -37,7 +37,10 @@ export function startBackgroundJobs(
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
 
-/** On SQLite of all merchants, on PostgreSQL of the merchants whose lease this process holds. */
+/**
+ * Dispatches the webhooks of all merchants on SQLite, and of the merchants whose lease this process holds on
+ * PostgreSQL.
+ */
 function startWebhookDispatcher(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
@@ -54,7 +57,7 @@ function startWebhookDispatcher(
   })
 }
 
-/** In the sandbox also its simulated bank. */
+/** Returns the configured rails, and in the sandbox also its simulated bank. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]

@@ -15,10 +15,12 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** In the working directory. The folder is created with the database; that of any other URL must exist. */
+/**
+ * A file in the working directory. Its folder is created if it is missing; the folder of any other database must exist.
+ */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
-/** docs/reference/configuration.md lists them. */
+/** docs/reference/configuration.md explains these variables. */
 const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
@@ -29,9 +31,9 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** Plans, or graphql-js alone. */
+  /** `planned` compiles documents to plans; `reference` uses graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
-  /** Requests a second and merchant; `null` for no limit. */
+  /** Requests per second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
   /** By default any origin in the sandbox, and none in live. */
   CORS_ORIGINS: z
@@ -60,7 +62,7 @@ const Environment = z.object({
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first key encrypts secrets, all decrypt them. */
+  /** The first key encrypts secrets; every key can decrypt them. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
@@ -78,7 +80,7 @@ const Environment = z.object({
     .refine((interval) => interval !== null, 'must be a whole number with s, m, h or d, of 24d at most, such as 6h')
     .default(86_400_000),
   BACKUP_KEEP: wholeNumber(1, 100_000).default(7),
-  /** `readRails` parses both, and the secrets RAIL_SECRET_<NAME>. */
+  /** `readRails` parses RAILS, RAIL_PAUSE and the secrets RAIL_SECRET_<NAME>. */
   RAILS: z.string().optional(),
   RAIL_PAUSE: z.string().optional(),
 })
@@ -113,7 +115,7 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
-/** RAIL_SECRET_<NAME> has no fixed name. */
+/** Excludes RAIL_SECRET_<NAME>, whose names depend on RAILS. */
 export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
@@ -132,8 +134,8 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * The environment takes precedence over `.env`. Child processes and libraries see its variables too. Only the entry
- * points call this, so that no test reads a developer's file.
+ * Adds the variables of `.env` to the environment, which takes precedence, so that child processes and libraries see
+ * them too. Only the entry points call this function, so that tests do not read a developer's file.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())

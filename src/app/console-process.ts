@@ -7,19 +7,19 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** Backoff after a console that died; doubles while it dies soon after its start. */
+/** The restart backoff. Doubles while the process dies before the age of `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** Below the time of the service's own shutdown. */
+/** Below the service's own shutdown timeout. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
 /**
- * If CONSOLE_PORT is set. Pages can be slow, an audit above all, and passwords are expensive to check: neither may
- * delay a payout. No failure ends the service.
+ * Starts the console in its own process if CONSOLE_PORT is set, because slow pages and password checks must not delay
+ * payouts. No failure of the console ends the service.
  */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
@@ -32,7 +32,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // If it could not be started, there is no exit.
+    // A process that could not be started emits no `exit`.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }
@@ -56,12 +56,12 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** Requests have priority. */
+/** API requests have priority. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Config, ConfigurationVariable, ProcessEnvironment } from './config.ts'
 
 type VariableDeclaration = {
-  /** As text of the environment; `null` if there is none. */
+  /** As a string in the environment's format; `null` if the variable has no default. */
   readonly default: string | null
   readonly isSecret?: true
 }
@@ -39,7 +39,7 @@ export const configurationVariables: Readonly<Record<ConfigurationVariable, Vari
   OTEL_SDK_DISABLED: { default: 'false' },
 }
 
-/** The OpenTelemetry SDK reads them itself. */
+/** Variables that the OpenTelemetry SDK reads itself. */
 export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> = {
   OTEL_EXPORTER_OTLP_HEADERS: { default: null, isSecret: true },
   OTEL_EXPORTER_OTLP_CERTIFICATE: { default: null },
@@ -55,7 +55,6 @@ export type EffectiveVariable = {
   readonly source: 'default' | '.env' | 'environment'
 }
 
-/** Masks secrets. */
 export function effectiveVariables(
   { corsOrigins }: Pick<Config, 'corsOrigins'>,
   { variables, namesFromFile }: ProcessEnvironment,
@@ -78,7 +77,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/** Up to the last `@` of a URL, because a password may contain one; also passwords among its parameters. */
+/** Masks passwords in a URL's parameters, and its password up to the last `@`, because passwords may contain `@`. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** `errors` name the line of each fault and quote nothing, because a line may have a secret. */
+/** `errors` contain line numbers, but no text of the lines, which may contain secrets. */
 export type EnvFile = { readonly variables: Readonly<Record<string, string>>; readonly errors: readonly string[] }
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** In the format of Node.js. A missing file has no variables. */
+/** Parses the file in the format of Node.js. Returns no variables if the file does not exist. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
-    // Some editors write a byte order mark, which Node.js would take as a part of the first name.
+    // Some editors write a byte order mark, which Node.js would parse as part of the first name.
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
     const errors = findFaultyLines(text).map((fault) => `${path}: ${fault}`)
     return { variables: parseEnv(text) as Record<string, string>, errors }
@@ -22,8 +22,8 @@ export function readEnvFile(folder: string): EnvFile {
 }
 
 /**
- * Returns the names of the variables that the environment lacked. An empty variable counts as absent, as everywhere in
- * the configuration.
+ * Sets the variables that the environment lacks, and returns their names. An empty variable counts as absent, as
+ * everywhere in the configuration.
  */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
@@ -31,7 +31,7 @@ export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvF
   return new Set(missing.map(([name]) => name))
 }
 
-/** Node.js skips a line that it does not understand, and a setting that is skipped silently may be the mode. */
+/** Node.js skips invalid lines silently, for example a line that sets MODE. */
 function findFaultyLines(text: string): string[] {
   const faults: string[] = []
   const lines = text.split('\n')

@@ -6,9 +6,9 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * SECRETS_KEY, or in a sandbox on SQLite a key file next to the database.
+ * Uses SECRETS_KEY, or in a sandbox on SQLite a key file next to the database.
  *
- * There is no key file in live mode, which must store its key apart from the data, and none on PostgreSQL, because the
+ * Live mode has no key file, because its key must be stored apart from the data. PostgreSQL has none, because the
  * machines of a service share no files.
  *
  * @param mode the mode of the database

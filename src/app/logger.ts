@@ -17,10 +17,10 @@ const maxPipeWriteBytes = 4_096
 const maxWriteBytes = 64 * 1024
 
 /**
- * JSON lines without API keys and account numbers. Never waits for the log's reader.
+ * Writes JSON lines without API keys and account numbers. Never waits for the log's reader.
  *
  * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
- * Keys are redacted in the finished line, long numbers in errors.
+ * Keys are redacted in the finished line; long numbers are redacted in errors.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -39,7 +39,7 @@ export function createLogger(
     destination,
   )
   const rest = `","pid":${process.pid},"role":"${role}",`
-  // The same line as pino's in a third of the time.
+  // Builds the same line as pino in a third of the time.
   const logAnswer: AccessLog['answered'] = (entry) => {
     if (!logger.isLevelEnabled('info')) return
     const line = `{"level":"info","time":"${systemTimestamp()}${rest}${JSON.stringify(entry).slice(1)}\n`
@@ -78,7 +78,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
       if (isEnded) return
       const bytes = Buffer.from(line)
       hasLine(bytes)
-      // The types allow only strings.
+      // The type of `write` allows only strings.
       stream.write(bytes as never)
     },
     end: () => {
@@ -131,8 +131,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Keeps the stack frames, and a message without values. Database engines and JavaScript quote their input in messages,
- * which can be anything that a caller sent.
+ * Keeps the stack frames, and a message without values. Messages of database engines and JavaScript can quote anything
+ * that a caller sent.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>

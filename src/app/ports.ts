@@ -37,7 +37,7 @@ const endPort = 32_768
 const maxTries = 100
 
 /**
- * All worker processes will listen on it.
+ * Returns a port for all worker processes.
  *
  * @throws if no port was free in all tries
  */

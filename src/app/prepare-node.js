@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 
-// By the package's own name: its distance from a built file is another than from its source.
+// Loaded by the package's name, because the relative paths from the built file and from the source differ.
 const require = module.createRequire(import.meta.url)
 const manifestPath = require.resolve('payout-gateway/package.json')
 
@@ -18,8 +18,8 @@ if (major < requiredMajor || (major === requiredMajor && minor < requiredMinor))
 }
 
 // The compile cache saves later starts a third of their time and 16 MiB, because the type stripper is not loaded. Node
-// validates an entry against its source file, and compiles without the cache if the folder is not writable. The default
-// folder, the system's temporary one, is unsafe: the contents are executed, and other users can write there.
+// validates an entry against its source file, and compiles without the cache if the folder is not writable. The
+// default, the system's temporary folder, is unsafe: Node executes the contents, and other users can write there.
 process.env.NODE_COMPILE_CACHE ??= join(dirname(manifestPath), 'node_modules/.cache/payout-gateway')
 // Child processes inherit the variable. Older versions of Node do not export this function, so it cannot be imported by
 // name.

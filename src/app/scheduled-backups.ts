@@ -12,17 +12,20 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** The interval applies if it is shorter. */
+/** If the backup interval is shorter, it is the retry delay. */
 const retryDelayMs = 5 * 60_000
 
-/** Unless the interval is longer. Without a limit, a hanging network disk would silently stop all backups. */
+/**
+ * A longer backup interval is the timeout instead. Without a timeout, a hanging network disk would silently stop all
+ * backups.
+ */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * If BACKUP_DIR is set. Each backup runs in its own process, because copying would block this one. A failure does not
- * end the service.
+ * Does nothing unless BACKUP_DIR is set. Each backup runs in its own process, because copying would block this process.
+ * A failure does not end the service.
  *
  * A monotonic clock measures the intervals; the wall clock determines only the age of the latest backup at the start.
  */
@@ -54,7 +57,7 @@ export function startBackupSchedule(
     timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
-  /** `null` after success. */
+  /** Returns `null` after success, otherwise the error message. */
   async function attemptBackup(folder: string, path: string): Promise<string | null> {
     try {
       const file = nextBackupPath(folder, path, wallClock())
@@ -89,8 +92,8 @@ const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * At most one interval. 0 if there is no backup, or if the latest is dated in the future because the clock was set
- * back.
+ * Returns at most one interval, and 0 if there is no backup or the latest backup is dated in the future because the
+ * clock was set back.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
@@ -104,7 +107,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** The next backup reports errors of `read`. */
+/** Ignores errors of `read`, because the next backup reports them. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -135,7 +138,7 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   })
 }
 
-/** In its own process. @throws the errors of `Database.backup` */
+/** Runs in its own process. @throws the errors of `Database.backup` */
 export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -152,7 +155,7 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * Latest first. Ignores other files.
+ * Returns the latest backup first. Ignores other files.
  *
  * @param path the `backupSourceName` of the database
  * @throws if the folder cannot be read

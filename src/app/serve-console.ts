@@ -7,10 +7,10 @@ import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { shutDown, startProcess } from './start.ts'
 
-/** Below the time after which the process that has started this one kills it. */
+/** Below the time after which the parent process kills this process. */
 const shutdownTimeoutMs = 4_000
 
-/** Until SIGTERM, or until the process that has started this one is gone. */
+/** Serves the console until SIGTERM, or until the parent process has ended. */
 export async function serveConsole(config: Config): Promise<void> {
   const { console } = config
   if (console === null) throw new Error('CONSOLE_PORT is not set')

@@ -31,7 +31,7 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** After SIGTERM: when remaining connections are closed, and the process is killed. */
+/** Timeouts after SIGTERM: the first closes the remaining connections, the second kills the process. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
@@ -62,7 +62,7 @@ export async function serve(config: Config): Promise<void> {
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** On SQLite, the writer process runs its write operations. */
+/** On SQLite, the writer process runs the reader's write operations. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
@@ -101,7 +101,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Alive but not ready, until the returned function is called. */
+/** Reports the process as alive but not ready, until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -189,7 +189,7 @@ async function startServing(
   return address
 }
 
-/** Only logs a failure, because the demo works without webhooks, for example on a full disk. */
+/** Only logs a failure, for example on a full disk, because the demo works without webhooks. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

@@ -23,7 +23,8 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet; the function that it returns, when the wait is over.
+ * `onWait` is called once if the database cannot be opened yet; the function that it returns is called when the wait is
+ * over.
  */
 type ProcessStartOptions = {
   readonly role?: ProcessRole

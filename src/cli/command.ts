@@ -15,13 +15,13 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** A flag that is set has some text. */
+/** A flag that is set has a string as its value. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
-  /** A line of text, or one JSON value. */
+  /** Prints `text` as a line, or `json` as one JSON value. */
   readonly report: (text: string, json: object) => void
-  /** Waits for the reader. @throws Error if the reader has closed the output */
+  /** Waits while the output is full. @throws Error if the reader has closed the output */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
@@ -37,7 +37,7 @@ export type CommandSyntax = {
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** How an operator types a field of the operation, if no word or option has its name. */
+  /** How an operator types a field of the operation, if no word or option has the field's name. */
   readonly names?: FieldNames
   /** Whether the command runs until Ctrl-C and has no result. */
   readonly isLongRunning?: true
@@ -56,7 +56,7 @@ export type LoggedChange = {
         service: Service,
       ) => string | null | Promise<string | null>
     }
-  /** From the result of the transaction. */
+  /** Returns the subject from the result of the transaction. */
   | { readonly created: (result: unknown) => string }
 )
 
@@ -74,7 +74,7 @@ type DatabaseCommand = ChangeDeclaration & {
     options: OptionValues,
     runtime: CommandRuntime,
   ) => Promise<unknown>
-  /** Any other command rejects a database that does not exist. */
+  /** By default, a command rejects a database that does not exist. */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is migrated. */
   readonly canBackUpFirst?: true
@@ -82,7 +82,7 @@ type DatabaseCommand = ChangeDeclaration & {
 
 /** A command that opens the database itself, or must not open it because that would migrate the database. */
 type StandaloneCommand = ChangeDeclaration & {
-  /** Whether the command has nothing to do with this installation. */
+  /** Whether the command does not concern this installation. */
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
     config: Config,
@@ -137,7 +137,6 @@ function parseTypedField({ name, typed, help }: ActionField) {
   return { name, help, option, noun, typedName: option === undefined ? typed : `--${option}` }
 }
 
-/** Only to logged commands that do not require a reason. */
 export function withReasonOptions(commands: CommandTable): CommandTable {
   const withReasonOption = (command: Command): Command => {
     const { changes, options, required = {} } = command
@@ -158,7 +157,7 @@ export const subjectFromCreated: LoggedChange = {
   created: (created) => (created as IdempotentResult<{ id: string }>).result.id,
 }
 
-/** For the errors of a command's operation. */
+/** Maps field names to typed names, for the errors of a command's operation. */
 export function fieldNamesOf({ words = [], required = {}, options = {}, names = {} }: CommandSyntax): FieldNames {
   const typed = [
     ...words.map((each) => [each, `<${each}>`] as const),
@@ -172,8 +171,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * The merchant that the options specify, directly or by a wallet or customer; otherwise the only one; `null` if there
- * is none or several.
+ * Finds the merchant that the options specify, directly or by a wallet or customer. Otherwise returns the only
+ * merchant, or `null` if there is none or several.
  */
 export async function findMerchantContext(
   service: Service,

@@ -65,7 +65,7 @@ export const eventCommands: CommandTable = {
   },
 }
 
-/** From a sequence, inclusive (ruling 81), or new events if no sequence is given. */
+/** Streams events from a sequence, inclusive (ruling 81), or only new events if no sequence is given. */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -85,7 +85,7 @@ const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
 /**
- * The URL must follow the rules for those of webhook endpoints.
+ * The URL must follow the rules for URLs of webhook endpoints.
  *
  * @throws DomainError INVALID_INPUT with the name of the option
  */
@@ -114,8 +114,8 @@ function createForwardSigner(secret: string): Signer {
 }
 
 /**
- * In order, and each until the response is 2xx. At the end, reports the next sequence. A run that begins with this
- * sequence misses no event, but may repeat the last one (at-least-once delivery).
+ * Forwards events in order, and repeats each event until the response is 2xx. At the end, reports the next sequence. A
+ * run that begins with this sequence misses no event, but may repeat the last event (at-least-once delivery).
  */
 async function forwardEvents(
   context: Context,
@@ -136,7 +136,7 @@ async function forwardEvents(
   }
 }
 
-/** `false` only after an abort. */
+/** Returns `false` only after an abort. */
 async function forwardEvent(
   { wallClock }: Context,
   event: HydratedEvent,
@@ -157,7 +157,7 @@ async function forwardEvent(
   return false
 }
 
-/** `null` as soon as the signal aborts. */
+/** Returns `null` as soon as the signal aborts. */
 function resultOrAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
   return new Promise((resolve, reject) => {
     const resolveAborted = () => resolve(null)

@@ -118,7 +118,7 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** Writes to standard output and returns nothing, or to a file and returns a summary. */
+/** Writes to standard output, or writes to a file and returns a summary. */
 async function writeExports(output: ExportOutput): Promise<object | undefined> {
   const { kind, format, options, runtime } = output
   const { out } = options
@@ -178,7 +178,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Only the owner can read the file, which appears when it is complete and synced. */
+/** Only the file's owner can read it. The file appears when it is complete and synced. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const newFile = startNewFile(path)

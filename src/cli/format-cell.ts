@@ -2,7 +2,7 @@ import { forbiddenCharacterPattern } from '../core/input.ts'
 
 const forbiddenCharacters = new RegExp(forbiddenCharacterPattern, 'gu')
 
-/** They control a terminal or hide text. */
+/** Escapes characters that control a terminal or hide text. */
 export function escapeControlCharacters(text: string): string {
   return text.replace(forbiddenCharacters, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -17,7 +17,7 @@ export function formatCell(value: unknown): string {
 
 const amountPattern = /^-?\d+\.\d{8}$/
 
-/** Amounts are strings with eight places. */
+/** Amounts are strings with eight decimal places. */
 export function areNumbers(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== null && value !== undefined)
   return present.length > 0 && present.every((value) => typeof value === 'number' || amountPattern.test(String(value)))

@@ -31,7 +31,7 @@ type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal |
 
 type TextRecord = Readonly<Record<string, unknown>>
 
-/** A list is a table, anything else a line for each field. */
+/** Formats a list as a table, and any other result as one line per field. */
 export function formatText(result: unknown, layout: TextLayout): string {
   if (Array.isArray(result)) return formatTable(result as TextRecord[], { ...layout, indent: '' })
   if (typeof result !== 'object' || result === null) return `${escapeControlCharacters(String(result))}\n`
@@ -134,10 +134,10 @@ function prepareColumn(
   return { name, header, cells, isRightAligned, priority, isWrapped, width, minWidth }
 }
 
-/** A part of an id or time is useless, so these are not truncated. */
+/** Ids and times are not truncated, because a part of one is useless. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
-/** The most important ones that fit; the remaining width goes to narrowed columns. */
+/** Returns the most important columns that fit. Narrowed columns get the remaining width. */
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
   let left = width + columnGap.length
   const widths = new Map<PreparedColumn, number>()

@@ -14,7 +14,7 @@ export type Progress = {
 
 export const noProgress: Progress = { show: () => {}, end: () => {} }
 
-/** None for streams that are no terminal. */
+/** Returns `noProgress` if the stream is not a terminal. */
 export function createProgress(stream: WriteStream | undefined): Progress {
   if (!stream?.isTTY) return noProgress
   let current: { readonly total: number; done: number; readonly bar: InstanceType<typeof SingleBar> } | null = null
@@ -48,7 +48,7 @@ export function createProgress(stream: WriteStream | undefined): Progress {
 const formatBar: GenericFormatter = (options, { progress, value, total, startTime, stopTime, eta }, { label }) => {
   const seconds = ((stopTime ?? Date.now()) - startTime) / 1_000
   const rate = seconds > 0 ? Math.round(value / seconds) : 0
-  // `eta` is a text instead of a number if the library has no estimate.
+  // `eta` is a string instead of a number if the library has no estimate.
   const left = typeof eta === 'number' && value < total ? ` ${Format.TimeFormat(eta, options, 1)} left` : ''
   const numbers = `${Math.floor(progress * 100)} % ${formatCount(value)}/${formatCount(total)} ${formatCount(rate)}/s`
   return `[${Format.BarFormat(progress, options)}] ${numbers}${left} ${label}`

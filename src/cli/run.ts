@@ -23,7 +23,7 @@ import type { ParsedCommandLine } from './program.ts'
 import { parseCommandLine, UsageError } from './program.ts'
 
 export type CliEnvironment = {
-  /** Instead of those of the process. */
+  /** Replaces the environment of the process. */
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
@@ -42,7 +42,7 @@ const currentProcess: CliEnvironment = {
 /**
  * Returns the exit code: 0 for success, 1 for a rejected or failed command, 2 for an invalid command line.
  *
- * With `--json`, standard output is one JSON value; a long-running command prints one per line.
+ * With `--json`, standard output is one JSON value; a long-running command prints one JSON value per line.
  */
 export async function runCommand(args: readonly string[], cli: CliEnvironment = currentProcess): Promise<number> {
   const isJson = args.includes('--json')
@@ -123,7 +123,7 @@ async function runOnDatabase(
   // Pending promises do not keep a process alive, but a timer does.
   const keepAlive = setInterval(() => {}, 60_000)
   try {
-    // The database decides the mode; a MODE that is set must agree.
+    // The database determines the mode; if MODE is set, it must be the same.
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
     const { webhookAllowed } = config
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
@@ -148,7 +148,7 @@ async function runOnDatabase(
   }
 }
 
-/** The database allows only the declared changes, and a change is recorded in the operator log. */
+/** Allows the command only the changes that it declares, and records a change in the operator log. */
 async function runWithOperatorLog(
   service: Service,
   command: Extract<Command, { run: unknown }>,

@@ -25,7 +25,7 @@ import type { Context } from '../operations/context.ts'
 /** Returns the id of the event's object. */
 type EventTrigger = (context: Context) => Promise<string>
 
-/** A text explains why an event type cannot be triggered. */
+/** A string explains why an event type cannot be triggered. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),
@@ -114,7 +114,7 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
   return payoutId
 }
 
-/** Enough for a payout and its fee, to the newest wallet or a new one. */
+/** Deposits enough for a payout and its fee into the newest wallet, or into a new wallet. */
 async function deposit(context: Context) {
   const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))

@@ -9,7 +9,7 @@ import type { ConsoleContext, ConsolePage, FormValues } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { verifyCsrfToken } from './console-session.ts'
 
-/** A form whose action was rejected, with its values. */
+/** A form whose action was rejected, with the submitted values. */
 export type RejectedForm = {
   readonly action: string
   readonly target: string
@@ -21,7 +21,7 @@ type ActionFormState = {
   readonly address: string
   readonly csrfToken: string
   readonly target: string
-  /** The values in force, which are shown next to the new ones. */
+  /** The current values, which are shown next to the new values. */
   readonly current: FormValues
   readonly rejected: RejectedForm | null
 }
@@ -35,7 +35,7 @@ export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): 
   return movesMoney === true || isIrreversible === true
 }
 
-/** Renders the form of an action, collapsed behind its title. After a rejection it is open and has the error and the values. */
+/** Renders an action's form, collapsed behind its title. After a rejection the form is open and shows the error. */
 export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
   return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
 <summary>${action.title}</summary>
@@ -96,7 +96,7 @@ function describeRejection(error: DomainError, action: ActionDeclaration): Rejec
   return { message: replaceOptions(message, action), fieldErrors: new Map(fieldErrors) }
 }
 
-/** Replaces the options of the command in an error by the labels of the form. */
+/** Replaces command-line options in an error with the form's labels. */
 function replaceOptions(message: string, action: ActionDeclaration): string {
   return formFieldsOf(action).reduce((text, { typed, label }) => {
     const [option = ''] = typed.split(' ')
@@ -108,7 +108,6 @@ type ControlState = {
   readonly id: string
   readonly value: string
   readonly current: string
-  /** Why the value was rejected. */
   readonly error: string | null
 }
 
@@ -138,7 +137,7 @@ function formControl(field: FormField, state: ControlState): Html {
   return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input type="${type}" id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${notes}</div>\n`
 }
 
-/** The error, the value in force and the hint of a control, below it. */
+/** Renders the error, the current value and the hint below a control. */
 function controlNotes({ hint }: FormField, { id, current, error }: ControlState): Html {
   return html`${error === null ? '' : html`<small class="invalid" id="${id}-wrong">${error}</small>`}\
 ${current === '' ? '' : html`<small class="current" id="${id}-current">Now: ${current}</small>`}\
@@ -164,13 +163,16 @@ type SubmittedForm = { readonly path: string; readonly params: FormValues; reado
 
 export type RevealedSecret = { readonly name: string; readonly secret: string; readonly advice: string }
 
-/** `done` also for a form that was sent before; `forged` for one without a valid CSRF token. */
+/** `done` includes a form that was submitted before. `forged` is a form without a valid CSRF token. */
 export type ActionOutcome =
   | { readonly done: { readonly formId: string; readonly secret: RevealedSecret | null } }
   | { readonly rejected: RejectedForm }
   | 'forged'
 
-/** Runs the action of a submitted form, once however often the form is sent. Other errors than domain errors propagate. */
+/**
+ * Runs the action of a submitted form once, even if the form is submitted again. Propagates errors other than domain
+ * errors.
+ */
 export async function runSubmittedAction(
   console: ConsoleContext,
   session: ConsoleSession,
@@ -223,7 +225,7 @@ async function performAction(
   return { name, secret: String(result[field]), advice }
 }
 
-/** Adds the zone to a time of a form; browsers send it without. */
+/** Adds the UTC suffix to a form's time, because browsers send times without a time zone. */
 function zonedText({ isTime }: ActionField, text: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text.trim()) ?? []
   return isTime && minute !== undefined ? `${minute}${seconds}Z` : text

@@ -4,7 +4,6 @@ import { html } from '../server/pages/html.ts'
 import { descriptionList, idElement, numberColumn, statusBadge, table, timeElement } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
 
-/** The latest audit of this console, with everything that it recomputed. */
 export const booksPage: ConsolePage = {
   path: '/books',
   onDemand: { title: 'Run the audit', run: ({ auditRun, service }) => auditRun.run(service) },

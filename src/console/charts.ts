@@ -4,12 +4,12 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
-/** With a value for each day. Patterns and dashes tell series apart without colour. */
+/** Patterns and dashes distinguish series without colour. */
 type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
   readonly values: readonly number[]
-  /** The list of what the series counts. */
+  /** The list of the objects that the series counts. */
   readonly href?: string
 }
 
@@ -29,7 +29,6 @@ type DailyChart = {
 const [width, height] = [460, 190]
 const plot = { left: 40, right: width - 6, top: 10, bottom: height - 24 }
 
-/** The series are on top of each other. */
 export function stackedBarChart(chart: DailyChart): Html {
   const { days, series, id } = chart
   const x = scaleBand(days, [plot.left, plot.right]).paddingInner(0.3).paddingOuter(0.1)
@@ -99,7 +98,7 @@ function fillPattern(id: string, style: ChartStyle): Html {
   return html`<pattern id="${id}-${style}" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="fill ${style}"/>${fillMarks[style]}</pattern>`
 }
 
-/** Each seventh day up to the last has a label. */
+/** Labels the last day and every seventh day before it. */
 function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x: (day: string) => number): Html {
   const values = y.ticks(4)
   const labelled = days.filter((_, place) => (days.length - 1 - place) % 7 === 0)
@@ -108,7 +107,7 @@ function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x:
       html`<path class="grid" d="M${plot.left} ${rounded(y(value))}H${plot.right}"/><text x="${plot.left - 6}" y="${rounded(y(value) + 3.5)}" text-anchor="end">${format(value)}</text>`,
   )}${labelled.map(
     (day) =>
-      // A label in the middle of the last day would not fit on a phone, whose letters are larger.
+      // A label centred on the last day would not fit on a phone, where letters are larger.
       html`<text x="${day === days.at(-1) ? plot.right : rounded(x(day))}" y="${height - 7}" text-anchor="${day === days.at(-1) ? 'end' : 'middle'}">${shortDay(day)}</text>`,
   )}</g>\n`
 }
@@ -130,7 +129,6 @@ ${table(title, ['Day', ...series.map(({ name }) => numberColumn(name))], rows, '
 `
 }
 
-/** Samples of the series are drawn as the chart draws them. */
 function legend({ id, series }: DailyChart): Html {
   return html`<span class="legend">${series.map(({ name, style, href }) => {
     const sample = html`<svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><defs>${fillPattern(`${id}-legend`, style)}</defs><rect width="12" height="12" rx="2" fill="url(#${id}-legend-${style})"/></svg> `
@@ -144,7 +142,7 @@ function shortDay(day: string): string {
   return `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`
 }
 
-/** Returns a number such as 1.2k or 35M. */
+/** Formats a number as 1.2k or 35M. */
 export function compactNumber(value: number): string {
   for (const [divisor, unit] of units) {
     if (value >= divisor) return `${Math.round((value / divisor) * 10) / 10}${unit}`

@@ -61,7 +61,7 @@ const consolePages: readonly ConsolePage[] = [
   logPage,
 ]
 
-/** Creates the console, which only those can use to whom `access` gives a session. */
+/** Creates the console. Its pages require a session from `access`. */
 export function createConsole(
   console: ConsoleContext,
   { access, onError }: { access: ConsoleAccess; onError: (error: unknown) => void },
@@ -137,8 +137,9 @@ function isFromOtherSite({ headers: { 'sec-fetch-site': site } }: FastifyRequest
 }
 
 /**
- * Returns why a request is not from the console's own pages, or `null`. The check of Host prevents DNS rebinding, those of
- * Sec-Fetch-Site and Origin prevent requests from other sites and from other ports of this machine (CSRF).
+ * Returns the reason why a request is not from the console's own pages, or `null`. The check of Host prevents DNS
+ * rebinding. The checks of Sec-Fetch-Site and Origin prevent requests from other sites and from other ports of this
+ * machine (CSRF).
  */
 function crossOriginError(request: FastifyRequest, access: ConsoleAccess): string | null {
   const { headers, method } = request
@@ -154,7 +155,7 @@ function crossOriginError(request: FastifyRequest, access: ConsoleAccess): strin
   return null
 }
 
-/** Parses a form; several values of one field are joined by commas. */
+/** Parses a form; joins several values of one field with commas. */
 function parseFormBody(body: string): Readonly<Record<string, string>> {
   const fields = new URLSearchParams(body)
   return Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name).join(',')]))

@@ -6,7 +6,7 @@ import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ConsoleSession } from './console-session.ts'
 
-/** The fields of a query or a form by name; several values of one are separated by commas. */
+/** The fields of a query or a form by name; several values of one field are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
 
 export type ConsoleContext = {
@@ -17,7 +17,7 @@ export type ConsoleContext = {
 
 export type Fact = readonly [name: string, value: Html]
 
-/** A request for a page, whose `path` is relative to the console's base path. */
+/** `path` is relative to the console's base path. */
 export type PageRequest = ConsoleContext & {
   readonly session: ConsoleSession
   readonly path: string
@@ -29,7 +29,7 @@ export type PageRequest = ConsoleContext & {
    * the role `look`.
    *
    * @param target the values of the action's `rowFields`
-   * @param current the values in force by field, which are shown next to the new ones
+   * @param current the current values by field, which are shown next to the new values
    */
   readonly actionForm: (action: ActionDeclaration, target?: string, current?: FormValues) => Html
   readonly confirmationForm: (action: ActionDeclaration, target: string) => Html
@@ -45,7 +45,7 @@ export type PageContent = {
   readonly redirect?: string
 }
 
-/** A file that is written as `chunks` is read. */
+/** A download, which is sent chunk by chunk. */
 export type PageFile = { readonly name: string; readonly chunks: AsyncGenerator<string> }
 
 /** A page at a path such as `/payouts/:payoutId`, with the actions that its forms may send. */
@@ -53,15 +53,14 @@ export type ConsolePage = {
   readonly path: string
   readonly render: (request: PageRequest) => Promise<PageContent>
   readonly actions?: readonly ActionDeclaration[]
-  /** What an action that must be confirmed is about; `target` has the values of its `rowFields`. */
+  /** Describes the object of an action that must be confirmed. `target` has the values of the action's `rowFields`. */
   readonly confirmationFacts?: (request: PageRequest, target: string) => Promise<readonly Fact[]>
-  /** The CSV file of the page, which `format=csv` in the query requests. */
+  /** The page's CSV file, which the query parameter `format=csv` requests. */
   readonly download?: (request: PageRequest) => PageFile
-  /** A slow task that reads only, so it needs no reason and runs only on request. */
+  /** A slow task that runs only on request. It needs no reason, because it changes nothing. */
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }
 
-/** The latest audit that this console has run. */
 export type AuditRun = {
   readonly lastResult: () => { readonly at: string; readonly result: AuditResult } | null
   /** Audits the books; concurrent calls share one run. */

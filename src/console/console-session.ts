@@ -7,21 +7,21 @@ import type { PastSignIn } from '../modules/operators/sign-in.ts'
 export const idleTimeoutMs = 30 * 60_000
 export const maxSessionMs = 12 * 3_600_000
 
-/** Pages learn from it who asks and what that operator may do. */
+/** Identifies the operator of a request, and the operator's permissions. */
 export type ConsoleSession = {
-  /** Named in the operator log. */
+  /** The actor in the operator log. */
   readonly actor: Actor
   readonly role: OperatorRole
   /** Whether the role has a permission: `session.can('act')` for forms of actions. */
   readonly can: (permission: OperatorRole) => boolean
-  /** With a key of this session. */
+  /** Signs a text with a key of this session. */
   readonly sign: (text: string) => string
   readonly end: () => void
-  /** The sign-in of a named operator, with the previous one; `null` on the console of this machine. */
+  /** The previous sign-in of a named operator; `null` on the console of this machine. */
   readonly signIn: { readonly previous: PastSignIn | null } | null
 }
 
-/** Every page is for both roles, so a role lists only what it may do besides. */
+/** Both roles may open every page. */
 const permissionsByRole: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
   look: ['look'],
   act: ['look', 'act'],
@@ -45,17 +45,17 @@ export function isEqualConstantTime(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** The token is valid for no other form. */
+/** A token is valid for this purpose only. */
 type CsrfPurpose = { readonly path: string; readonly action: string; readonly target: string }
 
 type Signer = Pick<ConsoleSession, 'sign'>
 
-/** The id of the form, which makes its action idempotent, and an HMAC of id and purpose. */
+/** The token contains the form's id, which makes the action idempotent, and an HMAC of the id and the purpose. */
 export function createCsrfToken({ sign }: Signer, formId: string, purpose: CsrfPurpose): string {
   return `${formId}.${sign(csrfPayload(formId, purpose))}`
 }
 
-/** `null` if the CSRF token is forged or for another purpose. */
+/** Returns the form's id, or `null` if the CSRF token is forged or for another purpose. */
 export function verifyCsrfToken({ sign }: Signer, csrfToken: string, purpose: CsrfPurpose): string | null {
   const [formId = '', signature = ''] = csrfToken.split('.')
   const isValid = parseUuid(formId) === formId && isEqualConstantTime(signature, sign(csrfPayload(formId, purpose)))

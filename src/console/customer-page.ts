@@ -17,7 +17,7 @@ import { payoutMethodColumns } from './payout-methods-page.ts'
 import { payoutColumns } from './payouts-page.ts'
 import { walletColumns } from './wallets-page.ts'
 
-/** The page has the latest of each list and links the whole. */
+/** The page shows the latest items of each list, and links to the whole list. */
 const shownCount = 10
 
 export const customerPage: ConsolePage = {
@@ -56,7 +56,7 @@ ${await operatorActionsOn(service, customer.id)}`,
   },
 }
 
-/** Links the customer's payouts of each status that has any. */
+/** Links to the customer's payouts by status, without statuses that no payout has. */
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
   const counts: Html[] = []
   for (const status of payoutStatuses) {
@@ -85,7 +85,7 @@ type NamedCustomer = {
   readonly names: ReadonlyMap<string, string>
 }
 
-/** A list of the customer, without the columns that are the same in each row. */
+/** Renders a list of the customer's items, without the columns that are the same in each row. */
 function ownedSection<Item extends OwnedItem>(
   request: PageRequest,
   { customer, names }: NamedCustomer,

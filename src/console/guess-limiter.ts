@@ -7,7 +7,9 @@ type GuessPolicy = {
   readonly maxWaitMs: number
 }
 
-/** An operator waits less than an address, because anyone who knows a name can make its operator wait. */
+/**
+ * The wait per operator is shorter than the wait per address, because anyone who knows an operator's name can cause it.
+ */
 const policies = {
   operator: { freeFailures: 5, maxWaitMs: 60_000 },
   address: { freeFailures: 20, maxWaitMs: 15 * 60_000 },
@@ -15,20 +17,25 @@ const policies = {
 
 const initialWaitMs = 1_000
 
-/** Failures are forgotten after this time without another. */
+/** Failures are forgotten after this time without another failure. */
 const memoryMs = 3_600_000
 
-/** Entries for operators and for addresses; the least recently used one is forgotten first. */
+/** The maximum for operators and for addresses each. The least recently used entry is evicted first. */
 const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
 
 type GuessSource = { readonly operator: string; readonly address: string }
 
-/** The attempt goes on if `waitSeconds` is 0. It calls `succeed` if its password was right, and `withdraw` if it was not checked. */
+/**
+ * If `waitSeconds` is 0, the caller checks the password. It calls `succeed` if the password was right, and `withdraw`
+ * if it could not be checked.
+ */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
-/** Slows down guesses of passwords: after some failures each further one doubles the wait (exponential backoff). */
+/**
+ * Slows down guesses of passwords: after some failures, each further failure doubles the wait (exponential backoff).
+ */
 export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
 
 /** @param elapsed milliseconds of a monotonic clock */
@@ -46,7 +53,8 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // Only this attempt: someone with a password must not get more guesses of others' by signing in.
+          // Removes only this attempt: signing in with one's own password must not permit more guesses of other
+          // passwords.
           withdrawFromAddress()
         },
         withdraw: () => {
@@ -66,7 +74,7 @@ function createFailureCounter({ freeFailures, maxWaitMs }: GuessPolicy, elapsed:
   }
   return {
     waitMs: (key: string) => Math.max(0, (find(key)?.blockedUntil ?? 0) - elapsed()),
-    /** Returns a function that takes the failure back. */
+    /** Returns a function that removes the failure. */
     add: (key: string) => {
       const previous = find(key)
       const count = (previous?.count ?? 0) + 1

@@ -32,7 +32,6 @@ type PageFrame = {
   readonly path: string
   readonly urlFor: (path: string) => string
   readonly session: ConsoleSession
-  /** The term that was searched. */
   readonly term: string
   /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
@@ -41,7 +40,6 @@ type PageFrame = {
 
 const modeLabels: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real money' }
 
-/** Renders a page with header, navigation, notice and footer. */
 export function renderConsolePage(
   { title, body }: PageContent,
   { mode, path, urlFor, session, term, notice, endSessionForm }: PageFrame,
@@ -63,14 +61,14 @@ ${body}</main>
   )
 }
 
-/** Without the script, which listens for the key `/` alone, that is its access key. */
+/** The access key works without the script, which handles the key `/` alone. */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }
 
 const roleLabels: Record<OperatorRole, string> = { look: 'may look', act: 'may act' }
 
-/** Shows the previous sign-in, so that the operator notices a foreign one. */
+/** Shows the previous sign-in, so that the operator notices a sign-in by someone else. */
 function operatorSection(
   { actor, role }: ConsoleSession,
   { previous }: NonNullable<ConsoleSession['signIn']>,

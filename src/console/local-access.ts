@@ -9,7 +9,7 @@ import type { LoginSession } from './login-session.ts'
 
 const cookieName = 'payout_gateway_console'
 
-/** Gives the console to the one browser that opens the link of `session`. The console must listen on 127.0.0.1. */
+/** Gives access to the first browser that opens the link of `session`. The console must listen on 127.0.0.1. */
 export function createLocalAccess(session: LoginSession, actor: Actor): ConsoleAccess {
   const consoleSession = createSession({ actor, role: 'act', end: session.end, signIn: null })
   return {
@@ -32,7 +32,8 @@ function openSession(session: LoginSession, request: FastifyRequest, reply: Fast
   const { token } = request.query as { token?: unknown }
   const cookie = typeof token === 'string' ? session.redeemLinkToken(token) : null
   if (cookie === null) return sendSessionClosed(session, reply)
-  // Cookies ignore ports. Other programs on this machine do not get it, because they do not serve this random path.
+  // Cookies ignore ports. Other programs on this machine do not receive the cookie, because they do not serve its
+  // random path.
   reply.header('set-cookie', `${cookieName}=${cookie}; Path=${session.basePath}; HttpOnly; SameSite=Strict`)
   return reply.redirect(`${session.basePath}/`, 303)
 }

@@ -4,7 +4,7 @@ import { generateSecret, idleTimeoutMs, isEqualConstantTime, maxSessionMs } from
 
 const linkLifetimeMs = 10 * 60_000
 
-/** Secrets of 256 bits cannot be guessed, so repeated attempts mean trouble, such as a leaked link. */
+/** Secrets of 256 bits cannot be guessed, so repeated failures indicate a problem, such as a leaked link. */
 const maxWrongSecrets = 20
 
 /** The first browser that opens the link gets the session. */
@@ -12,13 +12,13 @@ export type LoginSession = {
   readonly linkToken: string
   /** The random path of the pages, to which the cookie is limited. */
   readonly basePath: string
-  /** Once; `null` if the token is wrong, used or expired. */
+  /** Returns the cookie, once; `null` if the token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
   /** Restarts the idle timeout. */
   readonly isValidCookie: (cookie: string) => boolean
   /** Invalidates the link too. */
   readonly end: () => void
-  /** Why the session has ended and the link is invalid; `null` before. */
+  /** Returns why session and link are no longer valid; `null` while they are valid. */
   readonly endReason: () => string | null
 }
 

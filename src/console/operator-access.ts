@@ -22,7 +22,7 @@ type SignInLog = Readonly<Record<'info' | 'warn', (fields: object, message: stri
 
 export type OperatorAccessOptions = {
   readonly service: Service
-  /** In browsers; https, or http on this machine. */
+  /** The address that browsers use: https, or http on this machine. */
   readonly url: string
   readonly operators: readonly ConfiguredOperator[]
   readonly trustedProxies: TrustedProxies
@@ -31,7 +31,7 @@ export type OperatorAccessOptions = {
   readonly elapsed: Clock
 }
 
-/** They sign in with a password or with a one-time link. */
+/** Operators sign in with a password or with a one-time link. */
 export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAccess {
   const { service, url, operators, trustedProxies, logger, elapsed } = options
   const { mode } = service
@@ -100,7 +100,7 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     return reply.redirect('/', 303)
   }
 
-  /** Tells the sessions of this console in the operator log from those of this machine's users. */
+  /** Distinguishes this console's sessions in the operator log from sessions of this machine's users. */
   function newSessionName(): string {
     return `remote console ${service.newId().slice(-8)}`
   }

@@ -10,7 +10,7 @@ import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './co
 /** An operator who signs in on one more browser loses the oldest session. */
 const maxSessionsPerOperator = 10
 
-/** The sessions of named operators. They are in this process only: a restart ends them. */
+/** The sessions of named operators. They exist in this process only, so a restart ends them. */
 export type OperatorSessions = {
   /** Begins a session, and returns its cookie. */
   readonly begin: (signIn: SignIn, name: string) => string
@@ -28,7 +28,7 @@ type OpenSession = {
 
 /** @param elapsed milliseconds of a monotonic clock */
 export function createOperatorSessions(service: Service, elapsed: Clock): OperatorSessions {
-  // By the hash of the cookie, so that the time of a look-up reveals nothing about it.
+  // Keyed by the hash of the cookie, so that the time of a look-up reveals nothing about the cookie.
   const sessions = new Map<string, OpenSession>()
 
   const isOpen = ({ startedAt, lastUsedAt }: OpenSession) =>

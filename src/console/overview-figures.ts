@@ -45,12 +45,11 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  /** The statistics of the period before. */
+  /** The statistics of the previous period. */
   readonly before: readonly CorridorSum[]
   readonly ofToday: readonly CorridorSum[]
 }
 
-/** The figures that an operator reads first, each with a link to its payouts. */
 function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods): Html {
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
@@ -79,7 +78,7 @@ function figureCard(href: string, name: string, { value, detail }: { value: Html
   return html`<li><a href="${href}">${name}</a><strong>${value}</strong><p>${detail}</p></li>\n`
 }
 
-/** The change from the period before, if that had any payouts. */
+/** Formats the change from the previous period, unless the previous value is zero. */
 function changeText(value: number, valueBefore: number): Html {
   if (valueBefore === 0) return html``
   const percent = Math.round((100 * (value - valueBefore)) / valueBefore)
@@ -91,7 +90,6 @@ function uncountedNotice(uncounted: number): Html {
   return html`<p class="empty">${pluralize(uncounted, 'event')} not counted yet. Figures appear here when the service has counted them.</p>\n`
 }
 
-/** Says what to do first. */
 async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
   const [merchant] = await merchantsAfter(service.db, { after: '', limit: 1 })
   if (merchant === undefined) {
@@ -101,7 +99,7 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
 (<code>npm run -s cli -- deposit &lt;wallet id&gt; &lt;amount&gt;</code>), and pay with a merchant’s API key. The figures appear here within a minute.</p></section>\n`
 }
 
-/** A row for each stablecoin, and below it one for each currency that it was paid out in. */
+/** Renders a row for each stablecoin, and below it a row for each of its payout currencies. */
 function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], ofToday: readonly CorridorSum[]): Html {
   const figuresWhere = (matches: (sum: CorridorSum) => boolean) =>
     [sums.filter(matches), ofToday.filter(matches)] as const

@@ -7,7 +7,6 @@ import type { PageRequest } from './console-page.ts'
 import { moneyText } from './payout-figures.ts'
 import { groupThousands } from './phrases.ts'
 
-/** The money in all wallets, by asset. */
 export async function heldSection({ service, urlFor }: PageRequest): Promise<Html> {
   const held = await sumHeldBalances(service)
   if (held === null || held.size === 0) return html``
@@ -19,7 +18,6 @@ ${[...held].map(([asset, amount]) => html`<li><a href="${urlFor('/wallets', { cu
 
 const dayMs = 86_400_000
 
-/** The outcomes of the rail orders of the last day. */
 export async function recentOrdersTable({ service, urlFor }: PageRequest): Promise<Html> {
   const recent = await countRecentOrders(service, { forMs: dayMs })
   const total = recent.reduce((sum, each) => sum + each.total, 0)

@@ -25,11 +25,11 @@ type OverviewTile = {
 
 const hourSeconds = 3_600
 
-/** A sealer that keeps up seals an event within ten seconds. */
+/** Normally an event is sealed within ten seconds. */
 const sealingLimitSeconds = 60
 const maxShown = 5
 
-/** Bounds the cost of the page, which hardly any installation reaches. */
+/** Limits the cost of the page. Few installations have more payouts in progress. */
 const maxCountedPayouts = 1_000
 
 export const overviewPage: ConsolePage = {
@@ -134,7 +134,7 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** A lower share of the latest deliveries is worth a look. */
+/** The overview warns if a smaller share of the latest webhooks was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

@@ -8,7 +8,7 @@ import { html } from '../server/pages/html.ts'
 import { emptyValue } from './components.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
-/** The amounts in 10⁻⁸ units; `durations` are the completed payouts by bucket. */
+/** Amounts are in 10⁻⁸ units. `durations` counts the completed payouts by duration bucket. */
 export type Figures = {
   readonly created: number
   readonly volume: bigint
@@ -19,7 +19,7 @@ export type Figures = {
   readonly durations: ReadonlyMap<number, number>
 }
 
-/** Sums statistics of one stablecoin; of several, only the counts and durations have a meaning. */
+/** Sums the statistics of one stablecoin. For several stablecoins, only the counts and durations are meaningful. */
 export function figuresOf(sums: readonly CorridorSum[]): Figures {
   const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
   const count = (some: readonly CorridorSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
@@ -39,7 +39,6 @@ export function figuresOf(sums: readonly CorridorSum[]): Figures {
   }
 }
 
-/** The share of completed payouts among the completed and failed ones. */
 export function successText({ completed, failed }: Figures): Html {
   if (completed + failed === 0) return emptyValue
   return html`${((100 * completed) / (completed + failed)).toFixed(1)} %`

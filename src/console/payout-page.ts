@@ -120,7 +120,6 @@ function payoutFacts(
   ])
 }
 
-/** Who is paid how much, and how far the payout is. */
 function moneyFacts(payout: Payout, railOrder: RailOrder | null): readonly Fact[] {
   const { total } = computeFeeSums(payout)
   return [
@@ -142,7 +141,7 @@ function actionsSection({ session, actionForm }: PageRequest, { status }: Payout
   return html`<h2>Actions</h2><div class="actions">${actions.map((action) => actionForm(action))}</div>`
 }
 
-/** Omits the actions that the payout would reject in its present state. */
+/** Omits the actions that the payout's current state does not allow. */
 function availableActions(status: Payout['status'], railOrder: RailOrder | null): readonly ActionDeclaration[] {
   const isSettleable = status === 'PROCESSING' || status === 'COMPLETED'
   const settle = isSettleable ? [settlePayoutAction] : []

@@ -11,7 +11,7 @@ import { assetAmount, statusBadge, timeElement } from './components.ts'
 export type PayoutRecords = {
   readonly payout: Payout
   readonly merchantName: string
-  /** `null` if an operator pays it. */
+  /** `null` if an operator settles the payout by hand. */
   readonly rail: string | null
   readonly states: readonly TimelineStep[]
   readonly events: readonly PayoutEvent[]
@@ -38,7 +38,7 @@ export function payoutSteps(records: PayoutRecords): Html {
     ...entrySteps(records),
     ...webhookSteps(records),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // The transfer of a payout is recorded a moment before the payout.
+  // Always first, although the payout's transfer is recorded a moment earlier.
   const steps = [createdStep(records), ...later]
   return html`<ol class="timeline">
 ${steps.map(
@@ -61,7 +61,7 @@ function operatorSteps({ actions }: PayoutRecords): readonly PayoutStep[] {
   }))
 }
 
-/** A payout without a rail has no states of its own: its status changes are the whole story. */
+/** A payout without a rail has no rail order, only status changes. */
 function railSteps({ rail, states }: PayoutRecords): readonly PayoutStep[] {
   if (rail === null) return []
   return states.map(({ at, state, cause }) => ({

@@ -33,7 +33,6 @@ export const railsPage: ConsolePage = {
   },
 }
 
-/** The state of each rail and its open orders, for the overview. */
 export async function railHealthTable({ service, rails, urlFor }: PageRequest): Promise<Html> {
   const rows = (await listRails(service, rails)).map(({ rail, isConfigured, pausedAt, open }) => [
     html`<a href="${urlFor(`/rails/${rail}`)}"><strong>${rail}</strong></a>`,

@@ -44,7 +44,6 @@ export const searchPage: ConsolePage = {
   },
 }
 
-/** Returns the path and query of the page that shows a hit. */
 function pageOf(hit: SearchHit): readonly [path: string, query?: FormValues] {
   switch (hit.type) {
     case 'payout':

@@ -20,7 +20,7 @@ export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): st
   )
 }
 
-/** Renders the page of a one-time link. Only its form uses the link up, because programs that preview links open them too. */
+/** Renders the page of a one-time link. Only its form uses up the link, because link previews open the page too. */
 export function renderLinkPage(
   mode: Mode,
   { name, token, error = '' }: { name: string; token: string; error?: string },

@@ -98,7 +98,6 @@ async function balanceChart(
   return html`<div class="charts">${chart}</div>\n`
 }
 
-/** Renders the reversible deposits among the entries, each with its form. */
 async function reversibleDepositsSection(
   { session, actionForm }: PageRequest,
   { db, merchantId }: Context,

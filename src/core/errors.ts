@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** Each API maps every code (rulings 2 to 9). */
+/** Rulings 2 to 9 define how each API reports these codes. */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -42,10 +42,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/**
- * An invalid field. `field` is its name in the operation's input; `message` is a predicate such as
- * `must be one of NGN, ZAR`.
- */
+/** `field` is the field's name in the operation's input. `message` omits that name: `must be one of NGN, ZAR`. */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {
@@ -72,7 +69,7 @@ export function invalidInput(fields: readonly FieldError[]): DomainError {
 }
 
 /**
- * Reports another merchant's object like one that does not exist, so that callers cannot distinguish the two
+ * The same error for a missing object and for another merchant's object, so that callers cannot distinguish them
  * (ruling 5).
  */
 export function notFound(noun: string): DomainError {
@@ -93,7 +90,7 @@ export function unknownOutcome(cause: unknown): DomainError {
   return Object.assign(unavailable(message), { cause })
 }
 
-/** Maps an operation's field names to an API's, such as `customerId` to `customer_id` in REST. */
+/** Maps an operation's field names to an API's field names, for example `customerId` to `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {

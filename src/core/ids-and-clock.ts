@@ -32,7 +32,7 @@ export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** A later row never has an earlier time. */
+/** The returned clock never goes backwards. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -53,7 +53,6 @@ export function dueTimeAfter(delayMs: number, time: WallTime): DueTime {
   return BigInt(time + delayMs) as DueTime
 }
 
-/** Keeps the position of a queued item. */
 export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
@@ -71,7 +70,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// A request formats the same time repeatedly.
+// Cached, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -114,7 +113,7 @@ export function createUuidV7Generator(): IdGenerator {
   }
 }
 
-/** For each counter: the version digit, then the counter. */
+/** Indexed by counter: the version digit, followed by the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
 const variantDigits = ['8', '9', 'a', 'b']
@@ -134,12 +133,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, which both engines match; returns `null` for any other value. */
+/** Converts a UUID to lower case, so that it matches on both engines; returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Other texts match no row, and PostgreSQL rejects them. */
+/** Removes texts that are not UUIDs: they match no row, and PostgreSQL rejects them. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

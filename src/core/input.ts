@@ -4,7 +4,7 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** The maximum length in code points where the contract defines no other (ruling 21). */
+/** The maximum length in code points if the contract defines none (ruling 21). */
 const defaultMaxLength = 255
 
 // Years have four digits, so that timestamps sort as text.
@@ -12,7 +12,7 @@ const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
 const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * @param otherErrors errors that the operation found in other ways
+ * @param otherErrors errors that the operation found without the schema
  * @throws DomainError INVALID_INPUT with every invalid field
  */
 export function parseInput<Schema extends z.ZodType>(
@@ -36,8 +36,8 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * Clients can check it before they send a text. `maxLength` is in code points; `pattern` is a regular expression for
- * the flag `u` or `v`. Together they accept the same texts as the schema.
+ * Clients can apply this rule before they send a text. `maxLength` is in code points; `pattern` is a regular expression
+ * for the flag `u` or `v`. Together they accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
@@ -106,14 +106,14 @@ export const optionalOneOf = <const Values extends readonly string[]>(values: Va
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** Returns the value that equals `input` if case is ignored, or else `input`. */
+/** Returns the element of `values` that equals `input` case-insensitively, or else `input`. */
 export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
   return typeof input === 'string'
     ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
     : input
 }
 
-/** The output has each value once, in the list's order. */
+/** The output has no duplicates, and the order of `values`. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -162,14 +162,14 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** A time as in `instant`, or a date, which means its start in UTC. */
+/** A time as in `instant`, or a date, which becomes the start of that day in UTC. */
 export const dayOrInstant = () =>
   z
     .string()
     .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
     .pipe(instant())
 
-/** The exclusive end of a period: a time as in `instant`, or a date, which means its end in UTC. */
+/** The exclusive end of a period: a time as in `instant`, or a date, which becomes the end of that day in UTC. */
 export const endDayOrInstant = () =>
   z
     .string()
@@ -255,9 +255,9 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims a text and converts it to NFC, which takes quadratic time for malicious texts. Texts that exceed the limit even
- * in NFC are not converted, and fail the length check: NFC composes one code point from at most four, of two UTF-16
- * units each.
+ * Trims a text and converts it to NFC. The conversion takes quadratic time for malicious texts, so texts that exceed
+ * the limit even in NFC are not converted; they fail the length check. NFC composes a code point from at most four code
+ * points of two UTF-16 units each.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
@@ -318,7 +318,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** zod's messages are for programmers and change between versions. */
+/** Replaces zod's messages, which are for programmers and change between versions. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -354,5 +354,5 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** By type; other types use `be`. */
+/** Keyed by type. The default is `be`. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

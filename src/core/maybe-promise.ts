@@ -1,6 +1,6 @@
 /**
- * A value, or a promise of one. SQLite returns values and PostgreSQL promises; awaiting a plain value costs as much as
- * some statements.
+ * A value, or a promise of one. SQLite returns values, and PostgreSQL returns promises. Awaiting a plain value takes as
+ * long as some statements.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
@@ -13,8 +13,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Synchronous if no value is a promise. If several reject, throws the error of the first in the list, which is in order
- * of precedence.
+ * Synchronous if no value is a promise. If several promises reject, throws the error of the first one in `values`,
+ * which is in order of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,

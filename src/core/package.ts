@@ -1,7 +1,7 @@
-// By the package's own name, because its distance from a built file is another than from its source.
+// Imported by the package's name, because the relative paths from the built file and from the source differ.
 import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest
 
-/** How an operator runs a command: only an installed package has one of its own. */
+/** How an operator runs a command: only an installed package has the command `payout-gateway`. */
 export const cliCommand = import.meta.url.endsWith('.ts') ? 'npm run -s cli --' : 'payout-gateway'

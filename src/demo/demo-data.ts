@@ -30,7 +30,7 @@ const business = { customerType: 'business' as const, isClosed: false }
 const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
 const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
 
-/** In order of `joinedDaysAgo`, which leaves the newest at the top of the lists. */
+/** In descending order of `joinedDaysAgo`, so the last customer is at the top of lists. */
 export const customers = [
   {
     ...individual,

@@ -6,7 +6,7 @@ export const historyDays = 90
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** A payout of the demo's history; the outcome is that of its bank, and none makes the payout wait for an operator. */
+/** A payout of the demo's history. `reports` are its bank's reports; a payout without reports waits for an operator. */
 export type PlannedPayout = {
   readonly at: number
   readonly owner: string | null
@@ -31,7 +31,7 @@ export type PlannedReport = {
   readonly code: string | null
 }
 
-/** A deposit for the payouts of a week from a wallet. */
+/** A deposit that funds a wallet's payouts of one week. */
 export type PlannedDeposit = {
   readonly at: number
   readonly owner: string | null
@@ -39,19 +39,19 @@ export type PlannedDeposit = {
   readonly amount: string
 }
 
-/** Fixed, because tests count them. */
+/** Fixed, because tests count the payouts. */
 const plannedPayouts = 1_194
 export const demoPayoutCount = plannedPayouts + latestPayouts.length
 
-/** How busy the days are, from Sunday on, and the hours from 6 to 17 UTC. */
+/** Relative numbers of payouts per weekday, from Sunday, and per hour, from 6 to 17 UTC. */
 const weekdayWeights = [12, 100, 112, 106, 104, 124, 34]
 const firstHour = 6
 const hourWeights = [2, 5, 9, 12, 12, 10, 7, 9, 10, 9, 6, 3]
 
-/** No payout of the rhythm is later, so that banks have decided all of them. */
+/** The planned payouts are at least this old, so that banks have decided all of them. */
 const latestMs = 4 * hourMs
 
-/** Plans the payouts of `historyDays`: fewer at weekends, during the day, more from week to week as customers join. */
+/** Plans the payouts of `historyDays`: in the daytime, fewer at weekends, and more every week as customers join. */
 export function planPayouts(random: SeededRandom, now: number): readonly PlannedPayout[] {
   const today = Math.floor(now / dayMs) * dayMs
   const days = Array.from({ length: historyDays }, (_, place) => ({
@@ -92,13 +92,13 @@ export function joinedAt(owner: string, now: number): number {
   return now - joinedDaysAgo * dayMs
 }
 
-/** Small amounts are more frequent, and most are round. */
+/** Small amounts are more frequent. Most amounts are round. */
 function planAmount(random: SeededRandom, [min, max]: readonly [min: number, max: number]): string {
   const units = min + Math.floor(((max - min) * random.integer(0, 1_000) * random.integer(0, 1_000)) / 1_000_000)
   return random.chance(0.35) ? `${units}.${random.digits(2)}` : `${Math.max(min, Math.round(units / 5) * 5)}`
 }
 
-/** Nigerian banks pay within seconds or minutes, South African ones within hours. */
+/** Nigerian banks pay within seconds or minutes, South African banks within hours. */
 function planReports(
   random: SeededRandom,
   { at, currency, now }: { at: number; currency: keyof typeof railsByCurrency; now: number },
@@ -133,8 +133,8 @@ function planLatest(
 }
 
 /**
- * Plans a deposit before the payouts of each week from the wallets that pay often, of a round amount that covers them
- * with their fees.
+ * For each week and each wallet that pays often, plans a deposit before the payouts. Its round amount covers the
+ * payouts and their fees.
  */
 export function planDeposits(payouts: readonly PlannedPayout[], now: number): readonly PlannedDeposit[] {
   const weeks = new Map<string, { readonly first: PlannedPayout; total: number }>()

@@ -3,7 +3,7 @@ import { adasAccount, mistypedAccount, settlementAccount, thabosAccount } from '
 const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
 const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
 
-/** The last payouts; the two that the bank has not decided yet are on no rail. */
+/** The latest payouts. The two that are still in progress are on no rail. */
 export const latestPayouts = [
   {
     ...nigeria,
@@ -84,7 +84,7 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The banks of the history. The first is the simulated one; the other is not configured any more. */
+/** The rails of the history. The first is the simulated bank; the second is no longer configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const nigerian = (recipientName: string, accountNumber: string, bankName: string, bankCode: string) => ({
@@ -122,7 +122,10 @@ const southAfricanPeople = [
   southAfrican('Anele Jacobs', '1187730254', 'Nedbank', '198765'),
 ]
 
-/** Who pays how often, how much and to whom; `amount` is in units of the stablecoin. Ada's wallet is left to the tour. */
+/**
+ * How often, how much and to whom each wallet pays. `amount` is in units of the stablecoin. Ada's wallet is reserved
+ * for the tour.
+ */
 export const payers = [
   {
     owner: null,
@@ -190,7 +193,6 @@ export const payers = [
   },
 ] as const
 
-/** Why banks reject payouts and return paid ones. */
 export const rejections = [
   'No account has this number',
   'The account is dormant',

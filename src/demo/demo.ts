@@ -48,7 +48,8 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // Events have numbers after the commit only. There is no endpoint without a key to encrypt its secret.
+  // A second transaction, because events get their numbers after the commit. Endpoints need a key that encrypts their
+  // secrets.
   if (merchantId !== null && service.secrets !== noSecrets) await seedWebhooks(service, merchantId)
   return hasDemo
 }
@@ -76,7 +77,6 @@ export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
   return (await apiKeyById(db, { id: demoKey.id })) !== null
 }
 
-/** A service of the past. */
 function pastService(service: Service, tx: Tx, { read }: SeedClock): Service {
   return createService({ ...service, db: databaseWithin(service.db, tx), clock: read })
 }
@@ -88,7 +88,7 @@ function databaseWithin(db: Database, tx: Tx): Database {
 
 type SeedClock = { readonly read: () => number; readonly set: (time: number) => void }
 
-/** A clock that stands still during each operation, whose rows then have one time. */
+/** Creates a clock that stands still during each operation, so that all rows of an operation have the same time. */
 function createSeedClock(now: number): SeedClock {
   let at = now - historyDays * dayMs
   return {

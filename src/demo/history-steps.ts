@@ -16,16 +16,15 @@ import { dayMs, historyDays, hourMs, joinedAt, planDeposits, planPayouts } from 
 import { railsByCurrency } from './demo-payouts.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** An operation of the history at its time. */
 export type SeedStep = { readonly at: number; readonly run: () => Promise<unknown> }
 
 const minuteMs = 60_000
 const seed = 2026
 
-/** The limits of a call to a rail that is never made, because the plan has its answer. */
+/** The limits of rail calls. No call is made, because the plan contains the bank's reports. */
 const railLimits = { callMs: 10_000, idempotentForMs: dayMs }
 
-/** Returns the operations of the demo merchant's history, in no order. */
+/** Returns the steps unsorted. */
 export function historySteps(context: Context, now: number): readonly SeedStep[] {
   const customerIds = new Map<string, string>()
   const walletIds = new Map<string, string>()
@@ -91,7 +90,6 @@ function routeSteps(context: Context, payouts: readonly PlannedPayout[]): readon
   ])
 }
 
-/** Creates a payout, submits it to the bank, and records what the bank reports. */
 function payoutSteps(
   context: Context,
   { at, owner, payout, reports }: PlannedPayout,
@@ -117,5 +115,4 @@ function payoutSteps(
   ]
 }
 
-/** How long a payout waits for its submission. */
 const submissionMs = 400

@@ -15,7 +15,7 @@ import { demoApiKey, demoKey } from './demo.ts'
  * repeated. Later steps refer to the payout of tab 6 by its idempotency key, because its id is unknown when the page is
  * rendered.
  *
- * The ids are those of the oldest objects, so the tour's inputs and idempotency keys stay valid after restarts.
+ * The ids belong to the oldest objects, so the tour's inputs and idempotency keys stay valid after restarts.
  */
 export async function tourTabs(service: Service): Promise<readonly GraphiqlTab[]> {
   const ids = await findDemoIds(service)

@@ -20,7 +20,7 @@ import type { BankDirectory } from './bank-directory.ts'
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** Has the only sources of time and ids. */
+/** The only source of times and ids. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
@@ -30,11 +30,11 @@ export type Service = {
   readonly wallClock: WallClock
   readonly newId: () => string
   readonly secrets: Secrets
-  /** Entries of WEBHOOK_ALLOW, in addition to public addresses. */
+  /** The destinations that WEBHOOK_ALLOW permits in addition to public addresses. */
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
-  /** Absent if no rail can be asked in this process. */
+  /** Present only for requests of the REST API. */
   readonly bankDirectory?: BankDirectory
 }
 
@@ -56,7 +56,7 @@ export type Operation<Input, Result, Declaration extends OperationDeclaration = 
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * In this process, or in the writer process, which finds the operation by its declared name.
+ * Runs an operation in this process, or in the writer process, which finds it by its declared name.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */
@@ -113,7 +113,7 @@ export function createService({
   }
 }
 
-/** Database and `perform` enforce the caller's scopes and customer scope, so no other code has to check them. */
+/** The context's `db` and `perform` enforce the caller's scopes and customer, so no other code has to check them. */
 export function createContext(
   service: Service,
   merchantId: string,
@@ -140,7 +140,7 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/** Creating it takes a noticeable part of the time of a small read. */
+/** Cached, because its creation takes a noticeable part of the time of a small read. */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db
@@ -155,7 +155,7 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
   return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
-/** Never before the previous change, which may come from another process's clock. */
+/** Never earlier than `updatedAt`, which may come from another process's clock. */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt

@@ -32,7 +32,10 @@ type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly input: Schema
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean
-  /** In live mode the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema lacks it. */
+  /**
+   * In live mode the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema does not contain
+   * it.
+   */
   readonly sandboxOnly: boolean
   /** After `impliedErrors`, in order of precedence. */
   readonly errors: readonly DeclaredError[]

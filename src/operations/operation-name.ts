@@ -1,4 +1,4 @@
-/** First the operations of the APIs, then the internal ones. */
+/** First the operations of the APIs, then the internal operations. */
 export type OperationName =
   | 'advanceClock'
   | 'cancelPayout'

@@ -46,7 +46,7 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-/** Explains each error code, under its anchor. */
+/** The page that explains each error code, at the anchor `errorAnchor(code)`. */
 export const errorReferencePath = '/docs/errors'
 
 export function errorAnchor(code: ErrorCode): string {
@@ -80,7 +80,7 @@ const fieldErrorShape = shape<FieldError>('An invalid field.', {
   message: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),
 })
 
-/** The original provider's form of a field error (ruling 122). */
+/** The original provider's format of a field error (ruling 122). */
 const sentFieldShape = shape<FieldError & SentField>('An invalid field, as the original provider reports it.', {
   type: constant('Marks an error of a field.', 'field'),
   msg: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),

@@ -23,8 +23,8 @@ export type JsonSchema = {
 }
 
 /**
- * A text is the description. `name` is the wire name, by default in snake case. `read` converts the wire value to the
- * operation's value.
+ * A string is the field's description. `name` is the wire name, by default the field's name in snake case. `read`
+ * converts the wire value to the operation's value.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
@@ -35,7 +35,7 @@ type RestInputFieldOptions = JsonSchema & {
   readonly acceptsNumber?: true
 }
 
-/** A missing field does not compile. */
+/** Omitting a field is a type error. */
 export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
 export const notInContract = 'It is an addition to the contract.'
@@ -54,7 +54,7 @@ const omittedNamesMark = '*'
 
 const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxNameLength}}$`)
 
-/** Only names with letters, digits, `.`, `_` and `-` (ruling 103). */
+/** Lists only names that consist of letters, digits, `.`, `_` and `-` (ruling 103). */
 export function ignoredFieldsHeader(names: readonly string[]): string {
   const listed = names.filter((name) => safeNamePattern.test(name)).slice(0, maxIgnoredNames)
   return (listed.length < names.length ? [...listed, omittedNamesMark] : listed).join(', ')

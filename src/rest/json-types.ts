@@ -10,7 +10,7 @@ export type JsonType<Value> = {
   readonly write: ((value: Value) => string) | null
 }
 
-/** Never needs escaping. */
+/** For text that never needs escaping. */
 export const plainText = (description: string, example: string, schema: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...schema },
   isQuoted: true,

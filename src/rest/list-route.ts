@@ -21,7 +21,7 @@ type PaginatedList<Row> = {
 }
 
 type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
-  /** Besides the filters. */
+  /** Fields in addition to the filters. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
@@ -64,7 +64,7 @@ export function listRoute<Row>(
   return get(path, endpoint)
 }
 
-/** Contract 4. */
+/** Contract, section 4. */
 const paginationMembers: ShapeMembers<Page<unknown>> = {
   total: member(({ total }) => total, integer('The number of rows in the whole list.', 1)),
   page: member(({ page }) => page, integer('The number of this page, from 1.', 1)),

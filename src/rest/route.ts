@@ -16,7 +16,7 @@ type EndpointFields<Schema extends z.ZodType, Result> = {
   readonly fields: RestInputFields<z.input<Schema>>
   readonly example: Partial<z.input<Schema>>
   readonly response: ResponseMembers<Result>
-  /** If so, the request counts as one of the merchant's streams. */
+  /** A long poll counts as one of the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
 }
 
@@ -24,15 +24,15 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** Without those that every endpoint of the method can return. */
+  /** Excludes the errors that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** The operation's declaration has its name and errors. */
+/** Its name and errors come from the operation's declaration. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   /** Defaults to the operation's whole input. */
   readonly input?: Schema
-  /** Where GET returns the created resource. */
+  /** The path at which GET returns the created resource. */
   readonly location?: (created: Result) => string
 }
 
@@ -52,7 +52,7 @@ type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fi
 /** After `status`, in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** `path` has Fastify's syntax. `status` is that of a success. */
+/** `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -63,17 +63,17 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly fields: readonly RouteField[]
   /** All fields except those in the path. */
   readonly payloadNames: ReadonlySet<string>
-  /** By the result of `foldName`. */
+  /** Wire names by the result of `foldName`. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   /** `null` for a read endpoint. */
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
   readonly response: Shape<unknown>
-  /** Of a download; `null` for JSON. */
+  /** The media types of a download; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
   readonly location: ((created: unknown) => string) | null
-  /** `null` if the endpoint's fields are the operation's. */
+  /** `null` if the endpoint has the same fields as the operation. */
   readonly convert: ConvertInput<z.ZodType> | null
 }
 
@@ -89,7 +89,7 @@ type RouteField = ReturnType<typeof toRouteField>
  */
 const createdStatus = 201
 
-/** Its operation runs in this process. */
+/** Runs the operation in this process. */
 export function get<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   { operation, ...endpoint }: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -101,7 +101,7 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** Declares a POST that changes nothing. Its operation runs in this process, and it takes no idempotency key. */
+/** Declares a POST that changes nothing. Runs the operation in this process, without an idempotency key. */
 export function postRead<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   endpoint: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -138,7 +138,7 @@ const createWriteRouteBuilder =
     return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
-/** The body has another structure than the operation's input. No field is ignored. */
+/** For a body whose structure differs from the operation's input. `convert` receives all fields of the body. */
 export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Result>(
   { method, path }: { readonly method: 'POST' | 'PUT'; readonly path: string },
   operation: Operation<z.input<Whole>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
@@ -171,7 +171,7 @@ export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Res
 }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** Creates no resource, or a payout. */
+/** For actions that create no resource, and for payouts. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
@@ -253,7 +253,7 @@ export function unpackInput(
   return input
 }
 
-/** @param otherMembers the members of the body that are no fields of the endpoint */
+/** @param otherMembers the members of the body that are not fields of the endpoint */
 export function convertInput(
   { convert, names, writeOperation }: Route,
   sent: Record<string, unknown>,

@@ -16,7 +16,7 @@ export type SentField = {
 
 const maxValueLength = 255
 
-/** URLs can contain a password. */
+/** Includes URLs, because they can contain a password. */
 const secretPattern = /pgw_|wh(sec|pk|sk)_|eyJ|:\/\//i
 
 /**

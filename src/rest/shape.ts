@@ -57,11 +57,10 @@ export function shape<Row>(description: string, members: ShapeMembers<Row>): Sha
   return unquotedType(schema, compileWriter(all))
 }
 
-/** Named by the title in the OpenAPI document. */
+/** The title is the name in the OpenAPI document. */
 export const resource = <Row>(title: string, description: string, members: ShapeMembers<Row>): Shape<Row> =>
   withSchema(shape(description, members), { title })
 
-/** By the row's `type`. */
 export function unionByType<Row extends { readonly type: string }>(
   title: string,
   description: string,
@@ -86,8 +85,8 @@ function toSourcedMember<Row>(member: ShapeMember<Row>): SourcedMember<Row> {
 type NamedMember<Row> = SourcedMember<Row> & { readonly name: string }
 
 /**
- * Without an intermediate object. Text that is the same in every row is computed once. Each concatenation takes time,
- * so quotation marks are part of the adjacent constant text.
+ * Serializes without an intermediate object. Text that is the same in every row is computed once. Each concatenation
+ * takes time, so quotation marks are part of the adjacent constant text.
  */
 function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) => string {
   const parts = members.map(compileMember)
@@ -113,7 +112,7 @@ function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) =>
       else text += part.write(value as never)
       isOpen = part.isText
     }
-    // Without the first member the text begins with a comma, which this replaces.
+    // If the first member is absent, the text begins with a comma, which this replaces.
     const object = hasFirst ? text : `{${text.slice(1)}`
     return isOpen ? `${object}"}` : `${object}}`
   }

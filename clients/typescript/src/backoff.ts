@@ -5,8 +5,8 @@ export type Backoff = {
 }
 
 /**
- * Returns a random delay between zero and the bound of this attempt (full jitter), so that clients that failed together do not
- * return together.
+ * Returns a random delay between zero and the bound of this attempt (full jitter), so that clients that failed together
+ * do not retry together.
  *
  * @param failures the number of failed attempts so far, at least 1
  */
@@ -15,10 +15,10 @@ export function backoffMs({ baseDelayMs, maxDelayMs }: Backoff, failures: number
 }
 
 /**
- * Returns how long a response asks to wait: `Retry-After` in seconds or as a date, otherwise the reset time of an exhausted
- * `RateLimit`; `null` without either.
+ * Returns the delay that a response requests: `Retry-After` in seconds or as a date, otherwise the reset time of an
+ * exhausted `RateLimit`; `null` if it has neither.
  *
- * A date is compared with the `Date` of the same response if it is readable, because the clocks may differ.
+ * Compares a date with the `Date` of the same response, if `Date` is readable, because the clocks may differ.
  */
 export function requestedDelayMs(headers: Headers, now = Date.now()): number | null {
   const value = headers.get('retry-after')?.trim() ?? ''
@@ -29,7 +29,7 @@ export function requestedDelayMs(headers: Headers, now = Date.now()): number | n
   return remaining === '0' ? Number(seconds) * 1_000 : null
 }
 
-/** Waits; rejects with the reason of the signal if that aborts first. */
+/** Waits, or rejects with the signal's reason if the signal aborts first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -13,15 +13,17 @@ export type Client = RestClient & {
   /** Iterates over the event feed, in order and without gaps, and then over each event as it happens. */
   readonly events: (options?: EventOptions) => AsyncGenerator<Event, void>
   /**
-   * A `fetch` for GraphQL libraries: sends the credential, and retries whatever cannot have a second effect, such as a mutation with
-   * an idempotency key. It reads the response to its end.
+   * A `fetch` for GraphQL libraries: sends the credential, and retries requests that cannot have a second effect, such
+   * as a mutation with an idempotency key. It reads the whole response.
    */
   readonly fetch: (path: string | URL | Request, init?: RequestInit) => Promise<Response>
-  /** Sends a request with the credential, without retries, and does not read the response: for exports and other files. */
+  /**
+   * Sends a request with the credential, without retries, and does not read the response. For exports and other files.
+   */
   readonly open: (path: string, init?: Pick<RequestInit, 'headers' | 'signal'>) => Promise<Response>
 }
 
-/** Creates a client of the service. It holds no connection, so it needs no end. */
+/** Creates a client of the service. The client holds no connection, so you need not close it. */
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options)
   const rest = createRest(transport)
@@ -50,13 +52,13 @@ export function createClient(options: TransportOptions): Client {
   }
 }
 
-/** Keeps only the path of an address: the client decides on the host that gets its credential. */
+/** Keeps only the path and query of a URL, so that only the client's own host receives the credential. */
 function pathOf(address: string | URL | Request): string {
   const { pathname, search } = new URL(address instanceof Request ? address.url : String(address), 'http://service')
   return pathname + search
 }
 
-/** Returns whether a body is a query, or a mutation that has a key already. */
+/** Returns whether a body is a query, or a mutation that already has an idempotency key. */
 function isRepeatableOperation(body: string | null | undefined): boolean {
   try {
     const { query, variables, operationName } = JSON.parse(body ?? '')

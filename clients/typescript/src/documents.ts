@@ -1,16 +1,18 @@
 /**
- * A GraphQL document with the types of its result and variables, as graphql-codegen's client preset writes it: an object with the
- * syntax tree (`TypedDocumentNode`), or a text (`documentMode: 'string'`).
+ * A GraphQL document with the types of its result and variables, as graphql-codegen's client preset generates it: a
+ * syntax tree (`TypedDocumentNode`), or a string (`documentMode: 'string'`).
  */
 export type TypedDocument<Result, Variables> = {
   readonly __apiType?: (variables: Variables) => Result
 }
 
-/** A node of a document's syntax tree. */
 // biome-ignore lint/suspicious/noExplicitAny: the syntax tree is that of graphql-js, which is no dependency.
 type Node = any
 
-/** Returns the text of a document. A tree with fragments that are not its own must contain them, as the client preset's do. */
+/**
+ * Returns the text of a document. A syntax tree must contain all fragments that it uses, as trees of the client preset
+ * do.
+ */
 export function textOf(document: string | object): string {
   if (typeof document === 'string' || document instanceof String) return String(document)
   const { kind, definitions } = document as { kind?: string; definitions?: readonly Node[] }
@@ -18,7 +20,7 @@ export function textOf(document: string | object): string {
   return definitions.map(definition).join('\n')
 }
 
-/** Returns the type of the operation that runs: of the only one, or of that with the name. */
+/** Returns the type of the operation with the name, or of the document's only operation. */
 export function operationTypeOf(text: string, operationName?: string | null): 'query' | 'mutation' | 'subscription' {
   let depth = 0
   for (const [word, name] of codeOf(text).matchAll(/[{}]|\b(?:query|mutation|subscription)\b[\s,]*(\w*)/g)) {
@@ -36,7 +38,7 @@ export function hasInputVariable(text: string): boolean {
   return inputs.length === 1 && inputs[0]?.[1] === '$input'
 }
 
-/** Removes comments and strings: the remaining braces and words are the document's own. */
+/** Removes comments and strings, so that the remaining braces and words are syntax. */
 function codeOf(text: string): string {
   return text.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*/g, '""')
 }
@@ -64,7 +66,6 @@ function selection(node: Node): string {
   return `${alias ? `${alias.value}: ` : ''}${name.value}${argumentsText(node)}${rest}`
 }
 
-/** Prints directives, each after the separator. */
 function listed(directives: Node, before: string, separator: string): string {
   if (!directives?.length) return ''
   return before + directives.map((each: Node) => `@${each.name.value}${argumentsText(each)}`).join(separator)

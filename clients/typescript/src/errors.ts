@@ -1,24 +1,24 @@
 import type { ErrorDetails } from './generated/rest.ts'
 
 /**
- * What an error says of the request:
+ * The effect of a failed request:
  *
- * - `rejected`: nothing was done, by this call or by an earlier one with the same idempotency key.
- * - `unprocessed`: this call did nothing, for example because its token was rejected. An earlier one with the same key may have.
- * - `unknown`: it may have been done. Send it again with the same key: it is done once.
+ * - `rejected`: neither this call nor an earlier call with the same idempotency key had an effect.
+ * - `unprocessed`: this call had no effect, for example because its token was rejected. An earlier call with the same
+ *   key may have had an effect.
+ * - `unknown`: the request may have had an effect. Send it again with the same key: the service executes it only once.
  */
 export type Outcome = 'rejected' | 'unprocessed' | 'unknown'
 
-/** What is known of every failed request. */
 type Failed = {
   readonly outcome: Outcome
-  /** The key to retry with; `null` for a request without one. */
+  /** The key to retry with; `null` for a request without a key. */
   readonly idempotencyKey: string | null
   /** The number of requests sent. */
   readonly attempts: number
 }
 
-/** A request that failed: a `ServiceError` has a response, a `NoResponseError` none. */
+/** A failed request: a `ServiceError` has a response, a `NoResponseError` has none. */
 export class RequestError extends Error {
   readonly outcome: Outcome
   readonly idempotencyKey: string | null
@@ -52,14 +52,17 @@ type Refused = Failed & {
 
 /** The service returned an error. Switch on `code`; messages may change. */
 export class ServiceError extends RequestError {
-  /** A code of the closed list, such as `INSUFFICIENT_FUNDS`; `HTTP_<status>` for a response that is not the service's. */
+  /**
+   * A code of the closed list, such as `INSUFFICIENT_FUNDS`; `HTTP_<status>` for a response that does not come from the
+   * service.
+   */
   readonly code: string
   readonly status: number
   /** Invalid `fields`, or `available` and `required`. */
   readonly details: ErrorDetails
-  /** Finds the request in the service's log. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string | null
-  /** How long the service asks to wait. */
+  /** The delay that the service requests. */
   readonly retryAfterMs: number | null
   /** The whole result of a GraphQL request, which may have partial `data`. */
   readonly result: unknown

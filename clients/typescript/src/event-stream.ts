@@ -1,4 +1,3 @@
-/** An event of a `text/event-stream`. */
 export type StreamEvent = { readonly type: string; readonly id: string | null; readonly data: string }
 
 /**

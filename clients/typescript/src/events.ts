@@ -5,7 +5,7 @@ import type { RestClient } from './rest.ts'
 import { isTransient, type Transport } from './transport.ts'
 
 export type EventOptions = {
-  /** The `sequence` of the last event that you processed; 0, the default, for all. */
+  /** The `sequence` of the last event that you processed. The default, 0, returns all events. */
   readonly after?: number
   /** By default all types. */
   readonly types?: readonly Event['type'][]
@@ -13,7 +13,7 @@ export type EventOptions = {
   readonly signal?: AbortSignal
 }
 
-/** Seconds for which the service holds a response until an event arrives; its maximum. */
+/** The time in which the service waits for an event before it responds: the maximum that it allows. */
 const waitSeconds = 30
 const backoff = { baseDelayMs: 500, maxDelayMs: 30_000 }
 const path = '/api/events'
@@ -23,17 +23,18 @@ type Query = NonNullable<Gets[typeof path]['request']['query']>
 /**
  * Iterates over the event feed, in order and without gaps, and then over each event as it happens.
  *
- * A lost connection, a restart and a response that does not arrive are retried for as long as it takes. The next event is requested
- * only when you have processed the last: store its `sequence`, and pass it as `after` when you start again.
+ * Retries after a lost connection, a restart or a missing response, without a time limit. Requests the next events only
+ * after you have processed the previous ones: store the `sequence` of the last event, and pass it as `after` when you
+ * start again.
  *
- * @throws ServiceError if the service rejects the request permanently: 401, 403, or 400 for a sequence that it does not have, because
- *   it was restored from a backup
+ * @throws ServiceError if the service rejects the request permanently: 401, 403, or 400 for a sequence that the service
+ *   lost in a restore from a backup
  */
 export async function* followEvents(
   { rest, transport }: { readonly rest: RestClient; readonly transport: Transport },
   { after = 0, types, signal }: EventOptions = {},
 ): AsyncGenerator<Event, void> {
-  // A silent connection is dead once the service must have answered.
+  // A connection is dead if no response arrives within the time in which the service must respond.
   const retry = { totalMs: 0, attemptTimeoutMs: (waitSeconds + 15) * 1_000 }
   const options = { retry, ...(signal && { signal }) }
   for (let position = after, failures = 0; !signal?.aborted; ) {

@@ -2,7 +2,7 @@ import { hasInputVariable, operationTypeOf, type TypedDocument, textOf } from '.
 import type { Receipt, RequestOptions } from './rest.ts'
 import { type OutgoingRequest, type Received, serviceErrorOf, type Transport } from './transport.ts'
 
-/** The variables of a document, with an optional idempotency key: the client creates a missing one. */
+/** The variables of a document, with an optional idempotency key: the client creates a missing key. */
 type KeyOptional<Variables> = Variables extends { readonly input: infer Input }
   ? Omit<Variables, 'input'> & { readonly input: WithOptionalKey<Input> }
   : Variables
@@ -17,7 +17,7 @@ export type GraphqlResult<Result> = Receipt & {
   readonly idempotencyKey: string | null
 }
 
-/** The variables, which a document without any may omit. */
+/** The variables; optional if the document requires none. */
 export type VariableArguments<Variables> =
   Record<never, never> extends Variables
     ? [variables?: KeyOptional<Variables>, options?: RequestOptions]
@@ -41,7 +41,6 @@ export type Graphql = {
   ): Promise<GraphqlResult<any>>
 }
 
-/** An operation as it is sent. */
 export type Operation = {
   readonly query: string
   readonly variables?: object | undefined
@@ -82,7 +81,8 @@ function successOf(received: Received, request: OutgoingRequest) {
 /**
  * Adds an idempotency key to the variable `input` of a mutation unless it has one.
  *
- * A mutation with a key may be repeated. One with its input in the document, or with several inputs, may not.
+ * A mutation with a key may be repeated. A mutation whose input is in the document, or that has several inputs, may not
+ * be repeated.
  */
 export function keyed(operation: Operation) {
   const { query, variables, operationName } = operation

@@ -1,7 +1,7 @@
 /** A request that was sent and has no response yet. */
 type PendingRequest = { readonly idempotencyKey: string }
 
-/** The part of `localStorage` that is used. */
+/** The part of `localStorage` that this module uses. */
 type Store = Pick<Storage, 'setItem' | 'removeItem' | 'getItem' | 'key' | 'length'>
 
 /** Requests without a response, in a store that survives a reload, a crash and a closed tab. */
@@ -10,14 +10,14 @@ export type PendingRequests<Input extends PendingRequest> = {
   readonly add: (input: Input) => void
   /** Removes a request after its response, a success or a rejection. */
   readonly remove: (input: PendingRequest) => void
-  /** Lists the stored requests: send each again with its own key, and it is done once. */
+  /** Lists the stored requests. Send each again with its own key: the service executes it only once. */
   readonly list: () => Input[]
 }
 
 /**
  * Keeps requests without a response in a store such as `localStorage`.
  *
- * @param owner the user or customer that sends them: another one of the same browser does not see them
+ * @param owner the user or customer that sends the requests; other users of the same browser do not see them
  */
 export function createPendingRequests<Input extends PendingRequest>(
   store: Store,

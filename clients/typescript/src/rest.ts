@@ -2,21 +2,22 @@ import type { Deletes, Gets, Posts, Puts } from './generated/rest.ts'
 import type { OutgoingRequest, Received, RetryPolicy, Transport } from './transport.ts'
 import { serviceErrorOf } from './transport.ts'
 
-/** What a caller may set for one request. */
 export type RequestOptions = {
-  /** Rejects the request with the signal's reason. Whether it was done is then unknown. */
+  /** Rejects the request with the signal's reason. The request may nevertheless have an effect. */
   readonly signal?: AbortSignal
   readonly headers?: HeadersInit
-  /** Differences from the client's policy. */
+  /** Overrides parts of the client's policy. */
   readonly retry?: Partial<RetryPolicy>
 }
 
 type PostOptions = RequestOptions & {
-  /** Store it before you send, to retry after a crash. By default a new one, which results and errors report. */
+  /**
+   * Store the key before you send the request, to retry after a crash. The default is a new key, which results and
+   * errors contain.
+   */
   readonly idempotencyKey?: string
 }
 
-/** How a request was answered. */
 export type Receipt = {
   readonly requestId: string | null
   /** The number of requests sent. */
@@ -29,10 +30,10 @@ type KeyedReceipt = Receipt & {
   readonly isReplayed: boolean
 }
 
-/** An endpoint: the parameters in `path`, `query` and `body`, and the body of its response. */
+/** The types of an endpoint: the parameters in `path`, `query` and `body`, and the response's body. */
 type Endpoint = { readonly request: object; readonly result: object }
 
-/** The last parameters of a call; optional where the endpoint requires nothing. */
+/** The last parameters of a call; optional if the endpoint requires no parameter. */
 type Arguments<E extends Endpoint, Options> =
   Record<never, never> extends E['request'] ? [options?: E['request'] & Options] : [options: E['request'] & Options]
 
@@ -61,7 +62,6 @@ type AnyOptions = PostOptions & {
   readonly body?: object
 }
 
-/** Creates the calls of the REST API. */
 export function createRest(transport: Transport): RestClient {
   const call = async (method: string, template: string, options: AnyOptions = {}) => {
     const { headers, body, signal, retry } = options
@@ -94,7 +94,7 @@ export function createRest(transport: Transport): RestClient {
 function pathOf(template: string, { path = {}, query = {} }: AnyOptions): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = path[name]
-    // An empty id would be the path of the list.
+    // An empty id would result in the path of the list.
     if (!value) throw new TypeError(`${template} needs path.${name}.`)
     return encodeURIComponent(value)
   })
@@ -103,7 +103,7 @@ function pathOf(template: string, { path = {}, query = {} }: AnyOptions): string
   return `${filled}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
 }
 
-/** @throws ServiceError for a body that is not JSON, which is not the service's */
+/** @throws ServiceError for a body that is not JSON, because it does not come from the service */
 function resultOf(received: Received, request: OutgoingRequest): object {
   try {
     return JSON.parse(received.text)

@@ -8,19 +8,20 @@ import { isTransient, serviceErrorOf, type Transport } from './transport.ts'
 export type StreamOptions = {
   /** Ends the stream. */
   readonly signal?: AbortSignal
-  /** Resumes a stream with ids after this one. */
+  /** Resumes a stream after the result with this id. */
   readonly lastEventId?: string
   /**
-   * Called when the stream starts without a position: earlier changes are not sent, so read again what you show. With it, a position
-   * that the service no longer has, because it was restored from a backup, starts the stream again instead of failing.
+   * Called when the stream starts without a position. Earlier changes are not sent, so reload what you show. If
+   * `onStart` is set and the service no longer has the position, because it was restored from a backup, the stream
+   * starts again instead of failing.
    */
   readonly onStart?: () => void
   /**
-   * Holds each result back until the requests that were pending when it arrived have their responses. Then an older response does
-   * not overwrite a newer result in a cache.
+   * Delays each result until the requests that were pending when it arrived have their responses, so that an older
+   * response does not overwrite a newer result in a cache.
    */
   readonly isAfterResponses?: boolean
-  /** A connection that is silent for so long is dead: the service sends a heartbeat every 12 seconds. */
+  /** Replaces a connection that was silent for this time. The service sends a heartbeat every 12 seconds. */
   readonly silenceMs?: number
 }
 
@@ -29,9 +30,9 @@ export type StreamResult<Result> = { readonly data: Result; readonly id: string 
 
 export type Subscribe = {
   /**
-   * Follows a subscription over expired tokens and lost connections, until it completes or the signal aborts.
+   * Follows a subscription across expired tokens and lost connections, until it completes or the signal aborts.
    *
-   * @throws ServiceError if the service rejects it permanently
+   * @throws ServiceError if the service rejects the subscription permanently
    */
   <Result, Variables>(
     document: TypedDocument<Result, Variables>,
@@ -59,7 +60,7 @@ export type Sink = {
 }
 
 const backoff = { baseDelayMs: 500, maxDelayMs: 30_000 }
-/** A connection that lasted so long was no failure, though no event came. */
+/** A connection that lasted this long does not count as a failure, even without an event. */
 const stableMs = 10_000
 const path = '/graphql'
 
@@ -116,7 +117,8 @@ async function* follow(transport: Transport, operation: Operation, options: Stre
       if (signal?.aborted) return
       error = cause as Error
       if (cause instanceof ServiceError) {
-        // Another token is requested with the next connection; a second rejection has a status.
+        // The next connection requests another token. If the service rejects that token too, the response has status
+        // 401.
         const isExpired = cause.status === 200 && cause.code === 'INVALID_TOKEN'
         const isLostPosition = cause.code === 'INVALID_INPUT' && lastEventId !== '' && onStart !== undefined
         if (isExpired && token !== null) transport.dropToken(token)
@@ -134,7 +136,9 @@ async function* follow(transport: Transport, operation: Operation, options: Stre
 
 type ConnectOptions = StreamOptions & { readonly onToken: (token: string) => void }
 
-/** Opens the stream, and yields `connected` and then its events. @throws ServiceError if it is not a stream */
+/**
+ * Opens the stream, and yields `connected` and then its events. @throws ServiceError if the response is not a stream
+ */
 async function* connect(transport: Transport, operation: Operation, options: ConnectOptions) {
   const { signal, lastEventId, onToken, silenceMs = 30_000 } = options
   const silent = new AbortController()
@@ -155,7 +159,7 @@ async function* connect(transport: Transport, operation: Operation, options: Con
     })
     if (!response.ok || !response.body || !isStream(response)) {
       const text = await response.text()
-      // A stream can be rejected by its only result.
+      // The only result of a stream can be an error that rejects it.
       const [, result = text] = isStream(response) ? (/^data: (.+)$/m.exec(text) ?? []) : []
       throw serviceErrorOf({ response, text: result, attempts: 1, isUncertain: false })
     }

@@ -3,7 +3,7 @@ import { NoResponseError, RequestError, ServiceError } from './errors.ts'
 /** A client token, as `POST /api/client-tokens` returns it. Your server may add fields of its own. */
 export type Token = { readonly token: string; readonly expires_at: string }
 
-/** Provides the current client token. One request for a new token serves all callers that wait for it. */
+/** Provides the current client token. Concurrent callers share one request for a new token. */
 export type TokenSource<T extends Token = Token> = {
   /** Returns a token that is valid for a while. */
   readonly current: () => Promise<T>
@@ -12,7 +12,10 @@ export type TokenSource<T extends Token = Token> = {
 }
 
 export type TokenSourceOptions<T extends Token> = {
-  /** Requests a token from your own server, which knows the user; or the URL that returns one as JSON to a POST. */
+  /**
+   * A function that requests a token from your own server, which knows the user, or a URL that returns a token as JSON
+   * to a POST.
+   */
   readonly from: string | ((signal: AbortSignal) => Promise<T>)
   /** How long before its expiry a token is replaced: by default a fifth of its lifetime, and at most a minute. */
   readonly refreshBeforeMs?: number
@@ -25,7 +28,8 @@ type Held<T> = { readonly token: T; readonly refreshAt: number; readonly expires
 /**
  * Creates a source of client tokens for pages.
  *
- * A token near its expiry is replaced in the background while it still serves. If the replacement fails, it serves to its end.
+ * Replaces a token near its expiry in the background, and returns the old token meanwhile. If the replacement fails,
+ * returns the old token until it expires.
  */
 export function createTokenSource<T extends Token = Token>(options: TokenSourceOptions<T>): TokenSource<T> {
   const { from, refreshBeforeMs, timeoutMs = 30_000 } = options
@@ -61,7 +65,7 @@ export function createTokenSource<T extends Token = Token>(options: TokenSourceO
   }
 }
 
-/** Without a token the request was not sent. */
+/** The request was not sent, because there was no token. */
 const unsent = { outcome: 'unprocessed', idempotencyKey: null, attempts: 0 } as const
 
 async function requestToken<T>(url: string, signal: AbortSignal): Promise<T> {
@@ -73,8 +77,8 @@ async function requestToken<T>(url: string, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * Computes the times by this machine's clock, which may differ from the service's. The token contains its lifetime, which begins when
- * the token arrives, or earlier if your server kept it.
+ * Computes times of this machine's clock, which may differ from the service's clock. The token contains its lifetime,
+ * which begins when the token arrives, or earlier if your server cached the token.
  */
 function timesOf({ token, expires_at }: Token, refreshBeforeMs: number | undefined) {
   const now = Date.now()

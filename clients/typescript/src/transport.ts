@@ -12,7 +12,7 @@ export type RetryPolicy = Backoff & {
 
 const defaultPolicy: RetryPolicy = { attemptTimeoutMs: 30_000, totalMs: 60_000, baseDelayMs: 250, maxDelayMs: 8_000 }
 
-/** A delay before the next attempt, and the error of the last. */
+/** The delay before the next attempt, and the error of the previous attempt. */
 export type Retry = {
   readonly path: string
   readonly failures: number
@@ -21,9 +21,12 @@ export type Retry = {
 }
 
 export type TransportOptions = {
-  /** The address of the service. A function is called for each request, for a page that learns it with its token. */
+  /**
+   * The address of the service. A function is called for each request, for pages that receive the address with their
+   * token.
+   */
   readonly url: string | (() => string | Promise<string>)
-  /** An API key, for servers. Either this or `tokens`. */
+  /** An API key, for servers. Set either `apiKey` or `tokens`. */
   readonly apiKey?: string
   /** The client tokens of a page. */
   readonly tokens?: TokenSource<Token>
@@ -39,21 +42,20 @@ export type OutgoingRequest = {
   readonly method: string
   readonly headers?: HeadersInit
   readonly body?: string | null
-  /** Whether a second attempt has no second effect. Otherwise only attempts that had none are repeated. */
+  /** Whether a second attempt has no second effect. Otherwise the client repeats only attempts that had no effect. */
   readonly isRepeatable: boolean
   readonly idempotencyKey?: string | null
   readonly signal?: AbortSignal | null | undefined
-  /** Differences from the client's policy. */
+  /** Overrides parts of the client's policy. */
   readonly retry?: Partial<RetryPolicy>
 }
 
 /** A request that is sent once. */
 export type OpenRequest = Pick<OutgoingRequest, 'path' | 'method' | 'headers' | 'body' | 'signal'> & {
-  /** Receives the token that it is sent with. */
+  /** Receives the token that the request is sent with. */
   readonly onToken?: (token: string) => void
 }
 
-/** A complete response. */
 export type Received = {
   readonly response: Response
   readonly text: string
@@ -64,14 +66,14 @@ export type Received = {
 
 export type Transport = ReturnType<typeof createTransport>
 
-/** Responses to requests that had no effect, because the service rejects them before it reads them. */
+/** Statuses of requests that had no effect, because the service rejects such requests before it reads them. */
 const rejectedUnread = new Set([401, 403, 408, 429])
-/** Responses that may be different next time. */
+/** Statuses after which a retry may succeed. */
 const transient = new Set([408, 429, 502, 503, 504])
-/** Responses after which the request may have had an effect. */
+/** Statuses after which the request may have had an effect. */
 const isUncertainStatus = (status: number) => status >= 500 && status !== 501
 
-/** The same for errors in a GraphQL result, whose status may be 200. */
+/** Codes of GraphQL errors after which the request may have had an effect; the status may be 200. */
 const uncertainCodes = new Set(['INTERNAL', 'UNAVAILABLE'])
 
 /** Returns whether the same request may succeed later. */
@@ -80,14 +82,13 @@ export function isTransient(error: unknown): boolean {
   return error instanceof NoResponseError
 }
 
-/** Creates the functions that send requests with a credential, and retry them. */
 export function createTransport(options: TransportOptions) {
   const { apiKey, tokens, onRetry } = options
   if ((apiKey === undefined) === (tokens === undefined)) throw new TypeError('Set either apiKey or tokens.')
   const clientPolicy = { ...defaultPolicy, ...options.retry }
   const pending = new Set<Promise<unknown>>()
 
-  /** Sends a request once, and once more with a new token if the service rejects the first. */
+  /** Sends a request once, and once more with a new token if the service rejects the first token. */
   async function open(request: OpenRequest): Promise<Response> {
     const { path, method, body, signal } = request
     for (let isSecond = false; ; isSecond = true) {
@@ -97,7 +98,7 @@ export function createTransport(options: TransportOptions) {
       else headers.set('authorization', `Bearer ${token}`)
       if (token !== undefined) request.onToken?.(token)
       const base = typeof options.url === 'string' ? options.url : await options.url()
-      // A followed redirect would carry the key to another host, or turn a POST into a GET.
+      // Following a redirect could send the key to another host, or turn a POST into a GET.
       const init: RequestInit = { method, headers, body: body ?? null, signal: signal ?? null, redirect: 'manual' }
       const response = await (options.fetch ?? fetch)(new URL(path, base), init)
       if (isRedirect(response)) throw redirectError(base)
@@ -109,7 +110,7 @@ export function createTransport(options: TransportOptions) {
   }
 
   /**
-   * Sends a request until it has a response that will not change, or the time is over.
+   * Repeats a request until it has a final response, or until the time limit.
    *
    * @returns also the response to a rejected request
    * @throws NoResponseError, or the reason of an aborted signal
@@ -135,7 +136,7 @@ export function createTransport(options: TransportOptions) {
         error = new Error(`${path} returned ${status}.`)
       } catch (cause) {
         if (signal?.aborted) throw signal.reason
-        // Without a token, and to a redirect, nothing was sent.
+        // A missing token or a redirect: the service did not receive the request.
         const isUnsent = cause instanceof RequestError
         const isPermanent = isUnsent && !isTransient(cause)
         if (isPermanent && !isUncertain) throw cause
@@ -158,17 +159,19 @@ export function createTransport(options: TransportOptions) {
     send: (request: OutgoingRequest): Promise<Received> => {
       const received = repeat(request)
       const isOver = received.catch(() => null).finally(() => pending.delete(isOver))
-      // A long poll, which waits for an event, delays nothing.
+      // Excludes long polls, which wait for an event.
       if (!/[?&]wait=/.test(request.path)) pending.add(isOver)
       return received
     },
-    /** Waits until the requests that are pending now have their responses, and 100 ms more for their readers to process them. */
+    /**
+     * Waits until the requests that are pending now have their responses, and 100 ms more, in which callers process the
+     * responses.
+     */
     settled: async () => {
       if (pending.size === 0) return
       await Promise.all(pending)
       await sleep(100)
     },
-    /** Drops a token that the service rejected. */
     dropToken: (token: string) => tokens?.drop(token),
     onRetry: (retry: Retry) => onRetry?.(retry),
   }
@@ -192,7 +195,6 @@ type ErrorBody = {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[]
 }
 
-/** Creates the error of a response. */
 export function serviceErrorOf(received: Received, idempotencyKey: string | null = null): ServiceError {
   const { text, attempts } = received
   const { status, headers } = received.response

@@ -5,21 +5,22 @@ import type { StablestackEvent, WebhookEvent } from './generated/rest.ts'
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export type WebhookRequest = {
-  /** The bytes as they arrived. A body that was parsed and written again may differ. */
+  /** The bytes as they arrived. A body that was parsed and serialized again may differ. */
   readonly body: string | Uint8Array
   readonly headers: WebhookHeaders
-  /** Each secret (`whsec_…`) and public key (`whpk_…`) that is valid now, several during a rotation. */
+  /** All currently valid secrets (`whsec_…`) and public keys (`whpk_…`); several during a rotation. */
   readonly secrets: string | readonly string[]
-  /** The maximum difference between the time of the signature and ours. */
+  /** The maximum difference between the signature's time and the current time. */
   readonly toleranceSeconds?: number
   /** Milliseconds since 1970. */
   readonly now?: number
 }
 
 /**
- * Verifies a webhook by Standard Webhooks 1.0.0, which signs all formats, and returns its event. Deduplicate events by their `id`.
+ * Verifies a webhook's Standard Webhooks 1.0.0 signature, which all formats have, and returns the event. Deduplicate
+ * events by their `id`.
  *
- * @throws WebhookError unless one of its signatures is by one of the secrets, and recent
+ * @throws WebhookError unless a recent signature matches one of the secrets
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { headers, toleranceSeconds = 300, now = Date.now() } = request
@@ -47,10 +48,10 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
 }
 
 /**
- * Verifies the signature in a body of the format `stablestack`, as receivers of the original provider do. It is by the newest secret
- * only, and `verifyWebhook` verifies such a webhook by its headers too.
+ * Verifies the signature in a body of the format `stablestack`, as receivers of the original provider do. Only the
+ * newest secret makes this signature. `verifyWebhook` also verifies such a webhook, by its headers.
  *
- * @throws WebhookError unless the signature is by one of the secrets, and recent
+ * @throws WebhookError unless the signature is recent and matches one of the secrets
  */
 export async function verifyStablestackWebhook(request: Omit<WebhookRequest, 'headers'>): Promise<StablestackEvent> {
   const { body, toleranceSeconds = 300, now = Date.now() } = request
@@ -63,14 +64,14 @@ export async function verifyStablestackWebhook(request: Omit<WebhookRequest, 'he
   const signed = new TextEncoder().encode(`${time}.${JSON.stringify(content)}`)
   const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
   for (const secret of listOf(request.secrets)) {
-    // The key is the text of the secret, with its prefix.
+    // The HMAC key is the secret's text, including its prefix.
     const key = await importHmac(new TextEncoder().encode(secret))
     if (await crypto.subtle.verify('HMAC', key, bytes, signed)) return event
   }
   throw new WebhookError('wrong-signature', 'The signature of the webhook is by none of the secrets.')
 }
 
-/** Signatures that are verified; a rotation needs two. */
+/** The maximum number of signatures that are verified; a rotation needs two. */
 const maxSignatures = 10
 
 const listOf = (secrets: string | readonly string[]) => (typeof secrets === 'string' ? [secrets] : secrets)

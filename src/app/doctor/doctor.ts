@@ -58,7 +58,7 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // `-wal` and `-shm` may exist only while the database is open.
+      // Checked while the database is open, because `-wal` and `-shm` may not exist otherwise.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [

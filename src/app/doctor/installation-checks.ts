@@ -166,7 +166,7 @@ export function checkCorsOrigins({ corsOrigins, mode }: Config): Diagnosis {
 
 type EndpointHealthList = Awaited<ReturnType<typeof endpointHealth>>
 
-/** Checks that the keys which encrypted the endpoints' secrets are available. @param ownKey path of the sandbox's key file, if it uses one */
+/** @param ownKey path of the sandbox's key file, if it uses one */
 export function checkSecretsKeys(
   { secretsKeys }: Config,
   { endpoints, now, ownKey }: { endpoints: EndpointHealthList; now: number; ownKey: string | null },

@@ -11,7 +11,7 @@ export type ChannelSend = (value: unknown) => void
 const frameHeaderBytes = 4
 
 /**
- * Values of one event-loop iteration are sent in one write.
+ * Sends all values of an event-loop iteration in one write.
  *
  * Both ends run the same version of this program, so values are not validated.
  */

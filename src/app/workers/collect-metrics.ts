@@ -10,13 +10,13 @@ const snapshotTimeoutMs = 2_000
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** Without gauges. */
+  /** The latest snapshot, without gauges. */
   latest: MetricsSnapshot
 }
 
 /**
  * Counters must not decrease, so the latest known counters of a process that has ended or does not respond stay in the
- * totals. Counts after the last scrape of an ended process are lost.
+ * totals. If a process ends, its counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void

@@ -26,7 +26,7 @@ const heartbeatIntervalMs = 500
 /** Limits the wait while the supervisor is stuck. */
 const exchangeTimeoutMs = 1_000
 
-/** Each process detects itself that the supervisor has ended. */
+/** Does nothing if the supervisor has ended, because each process detects that itself. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }

@@ -34,12 +34,12 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, its replacement receives the calls that were not sent yet, and again those with an
+ * If the writer process dies, its replacement receives the calls that were not sent yet, and repeats the calls with an
  * idempotency key, which makes repetition safe. A call that was sent without a key, or that a stuck writer does not
  * complete in time, is rejected with UNAVAILABLE and an unknown outcome.
  *
  * @param onReply called before the caller gets its result, so that the caller can read its own write
- * @param timeoutMs the maximum wait of a caller, up to `overdueCheckIntervalMs` more
+ * @param timeoutMs the maximum wait of a caller; a caller may wait up to `overdueCheckIntervalMs` longer
  */
 export function connectToWriter(path: string, onReply: () => void, timeoutMs = writeTimeoutMs): RemoteWriter {
   const pendingCalls = new Map<number, PendingCall>()

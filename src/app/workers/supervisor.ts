@@ -29,18 +29,21 @@ const maxBackoffMs = 5_000
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
-/** While a replacement starts. The first processes have no limit, because they may have to migrate the database. */
+/**
+ * The maximum while a replacement starts. The first processes have no limit, because they may have to migrate the
+ * database.
+ */
 const maxMissedStartHeartbeats = 30
 
-/** Each process limits its own shutdown; those that remain are killed. */
+/** Each process limits its own shutdown. The supervisor kills the processes that remain after this time. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
 
 /**
- * `WORKERS` readers and, on SQLite, a writer and a sender of webhooks. Restarts a process that dies.
+ * Runs `WORKERS` readers and, on SQLite, a writer and a webhook sender. Restarts a process that dies.
  *
- * The supervisor serves no requests, so little can make it die. If it dies, the other processes end, and the service
+ * The supervisor serves no requests, so few errors can end it. If it dies, the other processes end, and the service
  * manager restarts the service.
  */
 export async function supervise(config: Config): Promise<void> {
@@ -48,13 +51,13 @@ export async function supervise(config: Config): Promise<void> {
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
   // Checks the port before the writer takes the database over, so that a service started twice by mistake does not end
-  // the first one.
+  // the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
   // With SCHED_NONE, readers accept connections from one socket, and the kernel resets the connections of a reader that
-  // dies. By default, the supervisor would distribute connections: one given to a dying reader would stay open without
-  // a response, and a stuck supervisor would delay all requests.
+  // dies. By default, the supervisor would distribute connections: a connection given to a dying reader would stay open
+  // without a response, and a stuck supervisor would delay all requests.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -82,7 +85,7 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /** Also starts a replacement whenever the process dies. Resolves with the first process's startup message. */
+  /** Starts a process, and a replacement whenever it dies. Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number

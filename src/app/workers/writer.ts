@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * The reply contains its `id`. After `deadlineMs`, a time of `monotonicNowMs`, the caller has given up, so the
- * operation does not begin.
+ * The reply contains the `id` of its call. After `deadlineMs`, a time of `monotonicNowMs`, the caller has given up, so
+ * the operation does not begin.
  */
 export type WriterCall = {
   readonly id: number
@@ -37,7 +37,7 @@ export type WriterCall = {
   readonly trace?: TraceContext
 }
 
-/** Any error but a domain error is unchanged. */
+/** Errors other than domain errors are sent unchanged. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }

@@ -8,7 +8,7 @@ import { findNothing, payoutStep, readSteps, writeSteps } from './contract-steps
 import type { Difference } from './response-differences.ts'
 import { findDifferences } from './response-differences.ts'
 
-/** One request that the check made, or could not make; `skipped` has the reason. */
+/** A request that the check sent or skipped; `skipped` is the reason. */
 type CheckedRequest = {
   readonly check: string
   readonly outcome: 'holds' | 'differs' | 'skipped'
@@ -30,10 +30,10 @@ export type CheckOptions = {
 }
 
 /**
- * Compares the responses of a server with the contract and the provider's other endpoints: status, members, their order,
- * types and values.
+ * Compares the responses of a server with the contract and the provider's other endpoints: status, members, their
+ * order, types and values.
  *
- * @param onRequest called before each request, with the number of requests that are done and of all
+ * @param onRequest called before each request, with the number of completed requests and of all requests
  */
 export async function checkContract(
   send: ContractClient,
@@ -108,7 +108,7 @@ function compareResponse(step: ContractStep, status: number, body: unknown): Dif
   return findDifferences(schema, body)
 }
 
-/** The same member of several rows is reported once. */
+/** Reports a member that differs in several rows once. */
 function withoutRepeats(differences: readonly Difference[]): Difference[] {
   return [...new Map(differences.map((each) => [`${each.path} ${each.expected}`, each])).values()]
 }

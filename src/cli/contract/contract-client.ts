@@ -8,7 +8,7 @@ type ContractRequest = {
   /** The path with its query. */
   readonly path: string
   readonly body?: object | undefined
-  /** The API key; `null` sends none, and by default it is the client's. */
+  /** `null` sends no API key; the default is the client's key. */
   readonly key?: string | null | undefined
 }
 
@@ -96,8 +96,8 @@ function parseBaseUrl(text: string): string {
 }
 
 /**
- * Reads the policy of both forms in use: `60;w=60` of the older drafts, also without its window, and `"name";q=60;w=60`
- * of the newer ones.
+ * Parses both formats of the policy: `60;w=60` of the older drafts, in which the window is optional, and
+ * `"name";q=60;w=60` of the newer drafts.
  */
 function rateLimitOf(headers: Headers): RateLimit | null {
   const text = headers.get('ratelimit-policy') ?? headers.get('ratelimit-limit') ?? ''
@@ -109,7 +109,7 @@ function isExhausted(headers: Headers): boolean {
   return headers.get('ratelimit-remaining') === '0' || /;r=0(;|$)/.test(headers.get('ratelimit') ?? '')
 }
 
-/** Returns the wait of `Retry-After`, `RateLimit-Reset` or `RateLimit`, all in seconds. */
+/** Returns the wait from `Retry-After`, `RateLimit-Reset` or `RateLimit`, all in seconds. */
 function waitMsOf(headers: Headers): number {
   const [, resetAfter] = /;t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? []
   const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? resetAfter ?? Number.NaN)

@@ -1,6 +1,6 @@
 import type { Route } from '../../rest/route.ts'
 
-/** What responses returned so far; `null` for nothing. */
+/** The values that previous responses contained; `null` if none did. */
 export type FoundObjects = {
   /** The customers whose wallets were not read yet. */
   customerIds: readonly string[]
@@ -28,7 +28,7 @@ export type ContractStep = {
   readonly method: Route['method']
   /** The path as the route declares it, without `/api`. */
   readonly route: string
-  /** Distinguishes the request from others of the same endpoint. */
+  /** Distinguishes the request from other requests of the same endpoint. */
   readonly note?: string
   /** Returns the request, or the reason to skip it; by default the request is for the path of the route. */
   readonly request?: (found: FoundObjects) => ContractRequest | string
@@ -37,7 +37,7 @@ export type ContractStep = {
   readonly key?: string | null
   /** The status of an expected error; without it the response must be a success. */
   readonly errorStatus?: number
-  /** Statuses of a server that may lack what the request needs, each with the reason to skip it. */
+  /** Statuses that can mean that the server lacks what the request needs, each with the reason to skip the request. */
   readonly unanswered?: Readonly<Record<number, string>>
   readonly use?: (body: unknown, found: FoundObjects) => void
 }
@@ -60,7 +60,7 @@ const walletMethod = {
 
 const locality = { city: 'Lagos', state: 'Lagos', postal_code: '100001', country: 'Nigeria' }
 
-/** The provider's older form. */
+/** A customer in the provider's older format. */
 const individual = {
   ...{ customer_type: 'individual', first_name: 'Ada', last_name: 'Obi', birth_date: '1990-01-31' },
   ...{ email: 'contract-check@example.com', phone: '+2348012345678' },
@@ -69,7 +69,7 @@ const individual = {
   address: { line_1: '1 Quay Road', line_2: 'Flat 2', ...locality },
 }
 
-/** The provider's newer form, without what it requires of owners and documents. */
+/** A customer in the provider's newer format, without the required owners and documents. */
 const business = {
   ...{ customer_type: 'business', business_name: 'Contract check', business_type: 'LIMITED_LIABILITY_COMPANY' },
   ...{ business_website: 'https://example.com', email: 'contract-check@example.com', phone: '+2348012345679' },
@@ -78,7 +78,7 @@ const business = {
   registered_address: { street1: '2 Quay Road', street2: 'Floor 1', ...locality, country: 'NG' },
 }
 
-/** Returns a request for the path of an id, or why there is none. */
+/** Returns a request for the path of an id, or the reason to skip it. */
 const withId = (
   id: string | null,
   missing: string,
@@ -86,7 +86,6 @@ const withId = (
   body?: object,
 ): ContractRequest | string => (id === null ? missing : { path: pathOf(id), ...(body && { body }) })
 
-/** An id that no object has. */
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
 const noCustomer = 'the merchant has no customer'
@@ -99,7 +98,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** The requests that change nothing, in order: later ones use the ids that earlier ones return. */
+/** The requests that change nothing, in order: later requests use ids that earlier requests return. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },
@@ -317,7 +316,7 @@ function idOf(row: unknown): string | null {
   return memberOf(row, 'id')
 }
 
-/** Ids of other services need not be UUIDs, but become part of a path. */
+/** Accepts ids that are not UUIDs, but only characters that are safe in a path. */
 function memberOf(row: unknown, name: string): string | null {
   const value = typeof row === 'object' && row !== null ? (row as Readonly<Record<string, unknown>>)[name] : undefined
   return typeof value === 'string' && /^[\w-]+$/.test(value) ? value : null

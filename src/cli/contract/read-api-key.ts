@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { invalidInput } from '../../core/errors.ts'
 
-/** Reads the API key of another server. @throws DomainError INVALID_INPUT */
+/** @throws DomainError INVALID_INPUT */
 export async function readApiKey(path: string): Promise<string> {
   const key = (await readFile(path, 'utf8')).trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key

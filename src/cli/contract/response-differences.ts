@@ -1,7 +1,9 @@
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 
-/** A member of a response that differs from the contract. `path` is that of the member, such as `data[].addresses`. */
+/**
+ * A member of a response that differs from the contract. `path` is the path of the member, such as `data[].addresses`.
+ */
 export type Difference = { readonly path: string; readonly expected: string; readonly actual: string }
 
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -96,7 +98,7 @@ function describeSchema({ type, enum: values, format, pattern, oneOf }: JsonSche
   return [main, ...others].join(' or ')
 }
 
-/** Shows a value with its type; long ones are cut. */
+/** Formats a value with its type. Truncates long values. */
 function describeValue(value: unknown): string {
   const type = typeOf(value)
   if (type === 'null' || type === 'undefined') return type === 'null' ? 'null' : 'no such member'

@@ -22,14 +22,13 @@ export function parseAmount(text: string): Amount | null {
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
-/** `40.00000000`. */
+/** Example: `40.00000000`. */
 export function formatAmount(amount: Amount): string {
   if (amount < 0n) return `-${formatAmount(-amount)}`
   const digits = amount.toString().padStart(amountPlaces + 1, '0')
   return `${digits.slice(0, -amountPlaces)}.${digits.slice(-amountPlaces)}`
 }
 
-/** The first pattern that matches decides. */
 const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\s/, 'must not contain spaces'],
   [/^[\d.]*[,_']/, 'must have a point before its decimal places and no other separator, such as "1000.50"'],
@@ -41,7 +40,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^\d*\.\d{9,}$/, 'must have at most eight digits after the point'],
 ]
 
-/** Returns a predicate such as `must be above zero`. */
+/** Returns a message without the field's name, such as `must be above zero`. */
 export function describeInvalidAmount(text: string): string {
   return (
     reasons.find(([pattern]) => pattern.test(text))?.[1] ??

@@ -23,7 +23,7 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** Returns per cent with two decimal places. */
+/** Returns the change in per cent, with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -31,7 +31,7 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Rounds down to `minorUnitPlaces`, and returns eight places (ruling 43).
+ * Rounds down to `minorUnitPlaces`, and formats with eight decimal places (ruling 43).
  *
  * Returns a string because a fiat value can exceed the range of `Amount`; fiat values are never summed. Bigint
  * arithmetic is exact and faster than decimal.js.
@@ -42,14 +42,14 @@ export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: num
   return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
-/** `percent` per cent is rounded up to 10⁻⁸. */
+/** Rounds the percentage fee up to 10⁻⁸. */
 export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
   const { digits, places } = toScaledInteger(percent)
   const hundred = powerOfTen(places + 2)
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** 1545.5 is 15455 with one place. */
+/** For example, 1545.5 is 15455 with one decimal place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

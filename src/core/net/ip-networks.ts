@@ -19,13 +19,12 @@ export function isIpNetwork(text: string): boolean {
 }
 
 /**
- * The function returns false for an address with a zone (`fe80::1%eth0`).
+ * The returned function returns false for an address with a zone (`fe80::1%eth0`).
  *
  * @throws an error if one of the networks is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
-  // One list for each family: a shared list would also match IPv4 addresses, as ::ffff:<address>, against IPv6
-  // networks.
+  // One list per family: a shared list would also match IPv4 addresses, as ::ffff:<address>, against IPv6 networks.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
     const network = parseNetwork(text)

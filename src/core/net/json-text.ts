@@ -2,10 +2,11 @@
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
- * Parses a JSON text and detects duplicate member names. `JSON.parse` silently uses the last of two members with one
- * name, but a proxy in front of the service may have used the first.
+ * Parses a JSON text and detects duplicate member names. `JSON.parse` silently uses the last of two members with the
+ * same name, but a proxy in front of the service may have used the first.
  *
- * A text without duplicates needs no list of names: it has as many colons outside of strings as its value has members.
+ * Usually compares only two counts: a text without duplicates has as many colons outside of strings as its value has
+ * members.
  *
  * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
  * text instead of the escaped one, if the earlier name starts with the same characters as the escape. Example: after
@@ -136,7 +137,7 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** The first quote after an even number of backslashes. */
+/** Returns the position of the first quote that follows an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {

@@ -8,9 +8,9 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * The first use creates the file, so a service without secrets can start on a read-only disk.
+ * Creates the file at the first use, so a service without secrets can start on a read-only disk.
  *
- * @throws (its methods) what `Secrets` throws, and DomainError UNAVAILABLE if the disk is too full for the file
+ * @throws (the methods) the errors of `Secrets`, and DomainError UNAVAILABLE if the disk is full
  */
 export function createSecretsFromKeyFile(path: string): Secrets {
   let loaded: Secrets | null = null
@@ -25,7 +25,7 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/** Concurrent processes get the same key. */
+/** Returns the same key to concurrent processes. */
 export function loadOrCreateKey(path: string): Buffer {
   const existing = readKeyFile(path)
   if (existing !== null) return existing

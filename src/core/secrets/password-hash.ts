@@ -2,8 +2,8 @@ import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable } from '../errors.ts'
 
 /**
- * The cost that OWASP recommends for argon2id, in KiB and passes. It is the only one that is accepted: otherwise the duration of
- * a sign-in would depend on the operator, and show which names exist.
+ * The cost that OWASP recommends for argon2id; the memory is in KiB. Hashes with another cost are rejected, because the
+ * duration of a sign-in would reveal which operators exist.
  */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const saltBytes = 16
@@ -14,7 +14,7 @@ const hashPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{
 
 export const passwordHashFormat = `${hashPrefix}<salt>$<hash>`
 
-/** Node.js has argon2 from version 24.7 on; the service itself needs less. */
+/** Node.js supports argon2 from version 24.7; only the console needs it. */
 export const canHashPasswords = typeof crypto.argon2 === 'function'
 
 const maxConcurrentHashes = 2
@@ -34,7 +34,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * In constant time. With `null`, for an unknown operator, it takes as long and is false.
+ * Takes constant time. For an unknown operator, `hash` is `null`: the result is false, after the same time.
  *
  * @throws DomainError UNAVAILABLE if too many hashes are being computed
  */

@@ -3,17 +3,17 @@ import { DomainError } from '../errors.ts'
 
 /**
  * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
- * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row does not decrypt.
+ * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row cannot be decrypted.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
   readonly seal: (text: string, aad: string) => string
   /**
    * @throws DomainError NOT_CONFIGURED if the key that encrypted the secret is not configured
-   * @throws an error if the ciphertext was changed or has another `aad`
+   * @throws an error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** HKDF from the first key; an empty buffer if no key is configured. */
+  /** Derives a key from the first key with HKDF. Returns an empty buffer if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -44,7 +44,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
     open: (sealed, aad) => {
       const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
-      // Several base64url texts can decode to the same bytes, so only the canonical one is accepted.
+      // Several base64url texts can decode to the same bytes, so only the canonical text is accepted.
       if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
       if (key === undefined) throw missingKeyError(id)
@@ -94,7 +94,7 @@ function tamperedSecretError(): Error {
 
 export const keyFormat = '32 bytes in base64'
 
-/** Returns `null` if one of them is invalid. */
+/** Returns `null` if any key is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null

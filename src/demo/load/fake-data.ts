@@ -39,7 +39,6 @@ export function fakeName(random: SeededRandom): { firstName: string; lastName: s
   return { firstName: random.pick(firstNames), lastName: random.pick(lastNames) }
 }
 
-/** Returns the input for a customer. One customer in four is a business. */
 export function fakeCustomer(random: SeededRandom) {
   const { firstName, lastName } = fakeName(random)
   const { country } = random.pick(fakeBanks)

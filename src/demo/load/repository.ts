@@ -3,7 +3,6 @@ import type { Params } from '../../database/query.ts'
 import { insertInto, pickParams, statement, updateTable } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
-/** The balance of a wallet account and the position of its latest entry. */
 export type SeededBalance = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
 
 export const setAccountBalance = statement((p: Params<{ merchantId: string; id: string } & SeededBalance>) =>

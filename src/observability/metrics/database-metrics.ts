@@ -13,7 +13,7 @@ const maxCountedOrders = 10_000
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
-  /** By rail. */
+  /** Orders in the state UNKNOWN, by rail. */
   readonly unknown: ReadonlyMap<string, number>
   /** In seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>
@@ -23,7 +23,7 @@ export type DatabaseMetrics = {
  * Each query reads a limited part of an index. The console uses this function as well, so this file must not import
  * prom-client.
  *
- * @param maxPayouts counting payouts in progress stops here
+ * @param maxPayouts the count of payouts in progress stops at this number
  * @throws the database's error if it is unavailable
  */
 export async function measureDatabase(

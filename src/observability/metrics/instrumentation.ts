@@ -4,7 +4,7 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
-/** Metrics and tracing do not change the behaviour of what they wrap. */
+/** The wrappers of metrics and tracing do not change the behaviour of the wrapped objects. */
 export type Instrumentation = {
   /** `undefined` without metrics. */
   readonly onCommitted: OnCommitted | undefined
@@ -15,9 +15,9 @@ export type Instrumentation = {
   readonly wrapSender: (sender: Sender) => Sender
   /** `undefined` without tracing. */
   readonly requestSpans: RequestTracer | undefined
-  /** Each scrape reads from it. */
+  /** Sets the source that each scrape reads. */
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** Within a few seconds, before the process ends. */
+  /** Called before the process ends. Takes a few seconds at most. */
   readonly shutdown: () => Promise<void>
 }
 

@@ -67,7 +67,7 @@ export function createInstruments(): Instruments {
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // A subscription lasts as long as the client wants.
+      // Excludes subscriptions, because the client determines their duration.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })
@@ -96,7 +96,7 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/** prom-client averages over processes, which would hide one whose event loop is blocked. */
+/** prom-client averages over processes, which would hide a process whose event loop is blocked. */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }

@@ -12,7 +12,7 @@ export type ProcessMetrics = {
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** So that an outage does not delay the other metrics. */
+/** Limits how long a database outage delays the other metrics. */
 const databaseTimeoutMs = 1_000
 
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Up to `limit`. Reads the index `payouts_by_values`. */
+/** Counts up to `limit` payouts. Reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>
@@ -17,7 +17,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** One row for each merchant: the index `payouts_by_values` has them in order. */
+/** Returns one row for each merchant: the first entry of the index `payouts_by_values`. */
 export const oldestProcessingPayouts = query(
   (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
     acrossMerchants(
@@ -38,7 +38,10 @@ export const oldestProcessingPayouts = query(
     ),
 )
 
-/** Among the first `limit` orders that are due for a status poll. Reads the index `payout_transfers_due` in order. */
+/**
+ * Counts orders in the state UNKNOWN among the first `limit` orders with a due time. Reads the index
+ * `payout_transfers_due` in order.
+ */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

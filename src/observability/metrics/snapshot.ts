@@ -10,7 +10,7 @@ export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string
-  /** Of several processes. */
+  /** How prom-client combines the values of several processes. */
   readonly aggregator: string
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
@@ -55,7 +55,7 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** Also has the numbers of processes that responded and that did not. */
+/** Adds a gauge of the processes that responded and of the processes that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },

@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** After COMMIT. A retry of the operation starts with an empty list. */
+/** Records events after COMMIT. A retry of the operation starts with an empty list. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []
@@ -60,7 +60,7 @@ function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
 function recordAttemptMetrics({ attempted }: AttemptReport, recorder: MetricsRecorder): void {
   for (const { outcome, attemptedAt, durationMs, happenedAt } of attempted) {
     const delayMs = Date.parse(attemptedAt) + durationMs - Date.parse(happenedAt)
-    // The clock of a sandbox merchant may be ahead of the machine's.
+    // The clock of a sandbox merchant may be ahead of the machine's clock.
     const isKnown = outcome === 'delivered' && delayMs >= 0
     recorder.recordAttempt({ outcome, delayMs: isKnown ? delayMs : null })
   }

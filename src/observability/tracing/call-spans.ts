@@ -9,8 +9,8 @@ import { createTraceHeaders } from './request-spans.ts'
 /**
  * Sends `traceparent` to the bank.
  *
- * The trace is separate from that of the request that created the payout, because a call may follow days later, and
- * each payout would have to store a trace context.
+ * The trace is separate from the trace of the request that created the payout. A call may follow days later, and each
+ * payout would have to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>

@@ -34,7 +34,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** An event for each time that the operation begins, including retries, and a child span for the commit. */
+/** Adds an event each time the operation begins, including retries, and a child span for the commit. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -62,7 +62,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** Only ids, which correlate with other traces, such as calls to the bank. */
+/** Includes only ids, which correlate with other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }

@@ -32,7 +32,7 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** No data that the caller sent: no URL, id or text, and only trusted operation names. */
+/** Excludes data that the caller sent: no URL, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -51,10 +51,10 @@ function requestAttributes(
 /** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
 const maxTraceStateLength = 512
 
-/** By name in lower case. */
+/** HTTP headers by lower-case name. */
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** From W3C trace context headers. Without a valid `traceparent`, a new trace begins. */
+/** Parses W3C Trace Context headers. Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -74,7 +74,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** None if the span is not recorded, so that the receiver makes its own sampling decision. */
+/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

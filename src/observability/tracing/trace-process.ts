@@ -42,7 +42,7 @@ export function traceProcess(
   }
 }
 
-/** Further spans are dropped. */
+/** If the queue is full, new spans are dropped. */
 const maxQueuedSpans = 2_048
 
 /** Serializing a batch blocks the event loop for a millisecond or two. */
@@ -53,7 +53,7 @@ const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 /** Limits the queue in bytes. */
 const maxAttributeLength = 256
 
-/** `ratio` is the fraction of new traces to sample. `timeoutMs` is that of an export. */
+/** `ratio` is the fraction of new traces to sample. `timeoutMs` is the timeout of an export. */
 export type TracerOptions = {
   readonly version: string
   readonly role: string
@@ -106,7 +106,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** The SDK itself does not report them. */
+/** Reports export errors, which the SDK does not report. */
 function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

@@ -4,7 +4,10 @@ import type { Reader } from '../../database/query.ts'
 import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
-  /** The API key, or the one that created the token; `null` for the service itself and its operator. */
+  /**
+   * The caller's API key, or the API key that created the caller's token; `null` for the service itself and its
+   * operator.
+   */
   readonly keyId: string | null
   /** `null` for an API key. */
   readonly tokenId: string | null

@@ -29,11 +29,11 @@ export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
 /**
  * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The same transaction stores the key; only successes are stored. The fingerprint is that of the parsed input, so the
- * API and the spelling do not matter.
+ * The same transaction stores the key and the result; errors are not stored. The fingerprint is computed from the
+ * parsed input, so it does not depend on the API or the spelling.
  *
- * The operation's reads before its first write run concurrently with the lookup of the key, because on PostgreSQL each
- * wait is a round trip. Its writes wait until the key is known to be new.
+ * The reads before the operation's first write run concurrently with the lookup of the key, which saves a round trip on
+ * PostgreSQL. Writes wait until the key is known to be new.
  *
  * @param store a custom store, or the operation's name for the default store
  * @param request the parsed input, as plain data
@@ -104,9 +104,9 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Detects another input with the same key. Keys of payouts are kept permanently, so this hash must never change: fields
- * are sorted by name and absent ones omitted, because later versions may reorder or add fields. A nested `null` is
- * kept, because an update to `null` clears a value.
+ * Detects a different input with the same key. Keys of payouts are kept permanently, so this hash must never change: it
+ * sorts fields by name and omits absent fields, because later versions may reorder or add fields. It keeps a nested
+ * `null`, because an update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
