@@ -294,14 +294,15 @@ test('the client of an import keeps to four requests, and waits after a 429 and 
   const url = await serve(async (request, response) => {
     maxOpen = Math.max(maxOpen, ++open)
     response.on('close', () => open--)
-    count++
-    if (count === 3) {
+    const number = ++count
+    if (number === 3) {
       response.writeHead(429, { 'retry-after': '1' }).end()
       return
     }
     await delay(20)
     const { status, body } = await source({ method: 'GET', path: String(request.url) })
-    const isLast = count === 6
+    // Four requests are in flight, so this one is sent after the wait for the third.
+    const isLast = number === 12
     const limits = { 'ratelimit-policy': '600;w=60', 'ratelimit-remaining': isLast ? '0' : '9', 'ratelimit-reset': '1' }
     response.writeHead(status, limits).end(JSON.stringify(body))
   })
