@@ -173,7 +173,7 @@ describe('a service', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its database when another fails to start on the same port, and while commands run', async () => {
+  test('keeps its database when another service fails to start on the same port, and while commands run', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
