@@ -52,7 +52,7 @@ test('any other command that migrates a database also explains how to go back', 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
-test('migrate --backup copies the database before migrating, and also if no migration is pending', async () => {
+test('migrate --backup copies the database before migrating, even if no migration is pending', async () => {
   const place = await oldPlace()
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)

@@ -107,7 +107,7 @@ describe('restore', () => {
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
   })
 
-  test('fails while a console uses the database, and says which process that is', async () => {
+  test('fails while a console uses the database, and reports the process id of the console', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const console = spawn(process.execPath, [program, 'console'], {
