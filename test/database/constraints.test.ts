@@ -176,7 +176,7 @@ describe('CHECK constraints', () => {
     for (const statement of statements) expect(codeOf(database, statement)).toBe('SQLITE_CONSTRAINT_CHECK')
   })
 
-  test('each have a statement in this test that violates only them', async () => {
+  test('each have a statement in this test that violates no other constraint', async () => {
     const { database } = await startBooks()
     const definitions = database
       .prepare(`select name, sql from sqlite_schema where type = 'table' and sql like '%check (%'`)

@@ -225,7 +225,7 @@ describe('returned rows', () => {
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
   })
 
-  test('are those of the RETURNING clause for a write', async () => {
+  test('come from the RETURNING clause of a write', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       updateTable('accounts')

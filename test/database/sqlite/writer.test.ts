@@ -100,7 +100,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     expect(counted()).toEqual({ writes: maxBatchSize + 1, commits: 2 })
   })
 
-  test('are answered only after the commit, and so are rejected ones', async () => {
+  test('return or throw only after the commit', async () => {
     const { db, path } = await startDatabase()
     const other = new Sqlite(path, { readonly: true })
     onTestFinished(() => void other.close())
@@ -322,7 +322,7 @@ describe('a SQLite operation that waits for something other than its own stateme
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
-  test.each(waits)('(%s) is rolled back and rejected, and the others of its group commit', async (_, wait) => {
+  test.each(waits)('(%s) is rolled back and rejected, and the rest of its group is committed', async (_, wait) => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
