@@ -371,7 +371,7 @@ describe('results of a stream with an end', () => {
     expect(count).toBe(1_000)
   })
 
-  test('a stream with an end closes with its last result, and also while no result comes', async () => {
+  test('a stream with an end sends its last result and closes, even while its source sends no result', async () => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     async function* told() {
       yield 'first'

@@ -305,7 +305,7 @@ test('a trusted document stays prepared and planned however many other documents
   expect(planOf()).toBe(plan)
 })
 
-test('a text with several ids stays trusted until the last of them is removed', () => {
+test('a text with several ids stays trusted until its last id is removed', () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   for (const id of ['a', 'b', 'a']) pinned.add(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))
