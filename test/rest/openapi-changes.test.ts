@@ -242,7 +242,7 @@ describe('a change of the OpenAPI document is compatible if', () => {
   })
 })
 
-test('npm run api:changes reports what the working tree means for clients of a commit', () => {
+test('npm run api:changes reports the API changes of the working tree since a commit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const git = (...words: string[]) =>
