@@ -59,7 +59,7 @@ describe('open streams', () => {
     [1, 100, 'At most 100 streams of a merchant may be open simultaneously.'],
     [3, 33, 'At most 100 streams of a merchant may be open simultaneously, 33 in each of 3 processes.'],
     [200, 1, 'At most 100 streams of a merchant may be open simultaneously, 1 in each of 200 processes.'],
-  ])('%i processes allow %i streams of a merchant each', async (processes, most, message) => {
+  ])('with %i processes are limited to %i streams of a merchant in each process', async (processes, most, message) => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, processes)
     const streams = Array.from({ length: most }, () => open())

@@ -57,7 +57,7 @@ test('a response that has waited two milliseconds is flushed when the next reque
   expect(sent).toEqual(['one', 'two'])
 })
 
-test('the waiting time of several responses is that of the first', async () => {
+test('the waiting time of several responses is measured from the first response', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   ready('one')
