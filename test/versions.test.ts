@@ -61,7 +61,7 @@ function deprecatedElements(type: GraphQLNamedType): string[] {
     .map(({ name }) => `${type.name}.${name}`)
 }
 
-test('the policy of versions counts the endpoints of the contract', () => {
+test('the versioning policy states the number of endpoints in the contract', () => {
   const ofContract = routes.filter(({ description }) => !description.includes(notInContract))
   expect(ofContract).toHaveLength(12)
   expect(read('docs/reference/versions.md')).toContain('the twelve REST endpoints of [the contract]')
