@@ -156,7 +156,7 @@ describe('payoutsChanged', () => {
       { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] },
     ],
     ['an unknown payout', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
-    ['an id of no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
+    ['an unknown customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
   ])('payoutsChanged rejects %s', async (_, given, extensions) => {
     const app = await startApp('sqlite')
     const { data, errors } = await app.graphql(

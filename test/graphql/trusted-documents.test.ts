@@ -103,7 +103,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     ['an id that is too long', { documentId: 'x'.repeat(208) }, 'documentId'],
     ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
     ['an unknown version', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
-    ['a persistedQuery that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
+    ['a persistedQuery that is not an object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
   ])('a request with %s is rejected, and the error has the name of the parameter', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })

@@ -133,7 +133,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
       'network',
     ],
     [
-      'a wallet of no customer',
+      'a wallet of an unknown customer',
       { wallets: [wallet(1, { customer_id: id(7) })] },
       id(101),
       `customer ${id(7)}, which was`,
@@ -146,25 +146,35 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     ],
     ['a wallet with the id of a customer', { wallets: [wallet(1, { id: id(1) })] }, id(1), 'has the id of a customer'],
     [
-      'an id that is no UUID',
+      'an id that is not a UUID',
       { customers: [customer(1, { id: 'x'.repeat(99) })] },
       'x'.repeat(36),
       'id must be a UUID',
     ],
-    ['an object that is none', { customers: ['row'] }, null, 'it must be'],
+    ['a string instead of an object', { customers: ['row'] }, null, 'it must be'],
     ['a text with NUL', { customers: [customer(1, { email: 'a\0b' })] }, id(1), 'email must be text'],
     [
-      'a text without an end',
+      'a text that is too long',
       { customers: [customer(1, { email: 'a'.repeat(9_999) })] },
       id(1),
       'email must have a length of at most',
     ],
-    ['a time of the future', { customers: [customer(1, { created_at: future, updated_at: future })] }, id(1), 'future'],
-    ['a time that is none', { customers: [customer(1, { created_at: 'soon' })] }, id(1), 'created_at must be a time'],
+    ['a time in the future', { customers: [customer(1, { created_at: future, updated_at: future })] }, id(1), 'future'],
+    ['an invalid time', { customers: [customer(1, { created_at: 'soon' })] }, id(1), 'created_at must be a time'],
     ['an unknown status', { customers: [customer(1, { status: 'frozen' })] }, id(1), 'status must be one of'],
-    ['one id twice', { customers: [customer(1), customer(1, { email: 'other' })] }, id(1), 'differs from the row'],
-    ['a method without an account', { methods: [method(1, { account_number: '' })] }, id(201), 'account_number'],
-    ['a method of no type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
+    [
+      'two different objects with one id',
+      { customers: [customer(1), customer(1, { email: 'other' })] },
+      id(1),
+      'differs from the row',
+    ],
+    [
+      'a payout method without an account number',
+      { methods: [method(1, { account_number: '' })] },
+      id(201),
+      'account_number',
+    ],
+    ['a payout method of an unknown type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
   ])('import reports %s, and writes nothing of that object', async (_, lists, wrongId, message) => {
     const app = await startApp(engine)
 
@@ -180,9 +190,9 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
   test.each<[string, unknown, RegExp]>([
     ['no list', { data: {} }, /not that of the contract: data/],
     ['no pagination', { data: [] }, /not that of the contract: pagination/],
-    ['a list without an end', { data: [customer(1)], pagination: { total: 1e9, totalPages: 1e9 } }, /totalPages/],
+    ['a list of too many pages', { data: [customer(1)], pagination: { total: 1e9, totalPages: 1e9 } }, /totalPages/],
     ['an empty page', { data: [], pagination: { total: 9, totalPages: 9 } }, /the page is empty/],
-    ['a text', '<html>', /not that of the contract/],
+    ['a string instead of an object', '<html>', /not that of the contract/],
   ])('import stops at a response with %s, and reports the error', async (_, body, message) => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
