@@ -102,7 +102,7 @@ const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encodi
   .filter((path) => /^(?!(bench|browser|mutation|proofs)\/).*\.ts$/.test(path) && path !== 'project.test.ts')
   .map((path) => join('test', path))
 
-test('no test waits for a fixed time, except the listed ones', () => {
+test('no test waits for a fixed time, except the listed tests', () => {
   const waits = /setTimeout|\bsleep\(|(while|for) \([^{\n]*(performance|Date)\.now\(\)[^{\n]*\);/
   expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers).sort())
 })

@@ -191,7 +191,7 @@ test.each([
   expect(readConfig(environment)).toEqual({ ...defaults, ...expected })
 })
 
-describe('readConfig rejects an invalid value and says which values are allowed:', () => {
+describe('readConfig rejects an invalid value and reports the allowed values:', () => {
   test.each<readonly [name: string, value: string, allowed: string]>([
     ...['-1', '65536', '80.5', '1e3', '0x50', ' 80', 'http'].map(
       (value) => ['PORT', value, 'must be a whole number from 0 to 65535'] as const,

@@ -46,7 +46,7 @@ const firstCells = (text: string) =>
   [...text.matchAll(/<tr role="row"><td[^>]*><div>.*?(?:title="([\w-]{36})")/g)].map(([, id]) => String(id))
 
 describe.each(everyEngine)('the lists of the console on %s', (engine) => {
-  test('show the payouts of all merchants by default, with names and grouped amounts, and filter them', async () => {
+  test('show the payouts of all merchants by default, with names and grouped amounts, and can be filtered', async () => {
     const { app, customer, wallet, processing, completed, failed, other } = await startTwoMerchants(engine)
     const console = await openConsole(app)
     await console.enter()

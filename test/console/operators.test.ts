@@ -87,7 +87,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     for (const secret of [password, ada.session().split('=')[1]]) expect(stored).not.toContain(secret)
   })
 
-  test('is named in the operator log for each own action', async () => {
+  test('appears in the operator log with the actions that the operator performed', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben')]
     expect((await ada.act('/rails', 'rail pause', {}, 'sandbox')).status).toBe(303)

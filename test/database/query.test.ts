@@ -190,7 +190,7 @@ describe('queries with filters', () => {
 })
 
 describe('returned rows', () => {
-  test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
+  test('contain amounts as exact bigints, integers as numbers and NULL as null', async () => {
     const { db } = await startDatabase()
     const accounts = query(() => acrossMerchants(selectFrom('accounts').selectAll().orderBy('id')))
     const rows = [
@@ -256,7 +256,7 @@ describe('returned rows', () => {
     { result: { text: 'a "quoted" 🙂', nested: { list: [1, null, true] } } },
     { result: [] },
     { result: [{ outcome: 'PASSED' }] },
-  ])('hold JSON unchanged: %j', async ({ result }) => {
+  ])('contain JSON unchanged: %j', async ({ result }) => {
     const { db } = await startDatabase()
     const results = query(() => acrossMerchants(selectFrom('idempotencyKeys').select(['result', 'createdAt'])))
     await db.write((tx) => insertKey(tx, keyRow(result)))

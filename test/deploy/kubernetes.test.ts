@@ -60,7 +60,7 @@ test('deploy/kubernetes.yaml has four objects whose selectors match the pods', (
   }
 })
 
-test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and lets its node be drained', () => {
+test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and allows its node to be drained', () => {
   const { replicas, volumeClaimTemplates } = manifest('StatefulSet').spec
   expect(replicas).toBe(1)
   const [{ metadata, spec }] = volumeClaimTemplates

@@ -169,7 +169,7 @@ describe('payoutsChanged', () => {
 })
 
 describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
-  test('the event poll executes one query per event for all streams, and none while no event occurs', async () => {
+  test('the event poll executes one query per event for all streams, and no query while no event occurs', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const

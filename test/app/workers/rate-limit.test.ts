@@ -124,7 +124,7 @@ test('requests with a rejected key are limited per IPv4 address and per IPv6 net
   expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
 })
 
-test('addresses beyond the first 10,000 share one limit until the earlier ones have expired', () => {
+test('addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
@@ -161,7 +161,7 @@ test('a response has the remaining requests in its RateLimit header, and a rejec
   }
 })
 
-test('tokens used within ten milliseconds become available together, and others each one second after their use', () => {
+test('tokens used within ten milliseconds become available together, and other tokens one second after their use', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
