@@ -496,7 +496,7 @@ test('packagesOf returns the name of every imported package', () => {
   ])
 })
 
-test('src has few files at its root, and its file names are unique', () => {
+test('src has few files at its root, and no two files with the same name', () => {
   const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.(ts|js)$/.test(path))
     .map((path) => join('src', path))

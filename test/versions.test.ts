@@ -36,7 +36,7 @@ describe('the changelog', () => {
     expect(groups.filter((group) => !known.includes(String(group)))).toEqual([])
   })
 
-  test('lists every deprecated element of the GraphQL schema, from which its 12 months count', () => {
+  test('lists every deprecated element of the GraphQL schema, which starts its 12 months of notice', () => {
     const deprecated = Object.values(sandboxSchema.getTypeMap()).flatMap(deprecatedElements)
     expect(deprecated).toContain('BankAccountInput.recipientName')
     const listed = releases
@@ -61,7 +61,7 @@ function deprecatedElements(type: GraphQLNamedType): string[] {
     .map(({ name }) => `${type.name}.${name}`)
 }
 
-test('the policy of versions counts the endpoints of the contract', () => {
+test('the versioning policy states the number of endpoints in the contract', () => {
   const ofContract = routes.filter(({ description }) => !description.includes(notInContract))
   expect(ofContract).toHaveLength(12)
   expect(read('docs/reference/versions.md')).toContain('the twelve REST endpoints of [the contract]')

@@ -191,7 +191,7 @@ test.each([
   expect(readConfig(environment)).toEqual({ ...defaults, ...expected })
 })
 
-describe('readConfig rejects an invalid value and says which values are allowed:', () => {
+describe('readConfig rejects an invalid value and reports the allowed values:', () => {
   test.each<readonly [name: string, value: string, allowed: string]>([
     ...['-1', '65536', '80.5', '1e3', '0x50', ' 80', 'http'].map(
       (value) => ['PORT', value, 'must be a whole number from 0 to 65535'] as const,
@@ -277,7 +277,7 @@ test('readConfig reports all invalid values in one error', () => {
   ])
 })
 
-describe('the console', () => {
+describe('readConfig, for the console,', () => {
   test.each([
     [{ CONSOLE_PORT: 'off', CONSOLE_URL: 'https://console.example.com' }, null],
     [{ CONSOLE_PORT: '4100' }, { host: '127.0.0.1', url: 'http://127.0.0.1:4100' }],
@@ -289,7 +289,7 @@ describe('the console', () => {
       { CONSOLE_PORT: '4100', CONSOLE_HOST: '0.0.0.0', CONSOLE_URL: 'http://localhost:4200' },
       { host: '0.0.0.0', url: 'http://localhost:4200' },
     ],
-  ])('%j is allowed', (environment, expected) => {
+  ])('accepts %j', (environment, expected) => {
     const { console } = readConfig(environment)
     expect(console).toEqual(expected && { ...expected, port: 4100, operators: [] })
   })
@@ -312,11 +312,11 @@ describe('the console', () => {
       'https://x?a',
       'http://127.0.0.1.example',
     ].map((value) => ['CONSOLE_URL', value, addressRule]),
-  ])('%s=%s is rejected', (name, value, rule) => {
+  ])('rejects %s=%s', (name, value, rule) => {
     expect(faultsOf({ [name]: value })).toContain(`  ${name} ${rule}`)
   })
 
-  test('another host than this machine needs the address that browsers use', () => {
+  test('requires CONSOLE_URL if CONSOLE_HOST is not this machine', () => {
     const message =
       '  CONSOLE_URL must be set if CONSOLE_HOST is not this machine: the console answers under that address only'
     expect(faultsOf({ CONSOLE_PORT: '4100', CONSOLE_HOST: '0.0.0.0' }).slice(1)).toEqual([message])
@@ -333,7 +333,7 @@ describe('the console', () => {
     `ada:act:${passwordHash.replace('m=19456', 'm=4096')}`,
     `ada:act:${passwordHash.replace('t=2', 't=20')}`,
     `ada:act:${passwordHash.replace('argon2id', 'argon2i')}`,
-  ])('CONSOLE_USERS=%s is rejected and not shown', (CONSOLE_USERS) => {
+  ])('rejects CONSOLE_USERS=%s without showing the value', (CONSOLE_USERS) => {
     const faults = faultsOf({ CONSOLE_USERS })
     expect(faults).toEqual([
       'The configuration is wrong:',
@@ -342,13 +342,13 @@ describe('the console', () => {
     expect(faults.join()).not.toMatch(/geheim|ddd/)
   })
 
-  test('CONSOLE_USERS names each operator once', () => {
+  test('rejects CONSOLE_USERS if it names an operator twice', () => {
     const CONSOLE_USERS = `ada:act:${passwordHash} ADA:look:${passwordHash}`
     expect(faultsOf({ CONSOLE_USERS }).slice(1)).toEqual(['  CONSOLE_USERS must name each operator once'])
   })
 })
 
-describe('rails', () => {
+describe('readConfig, for rails,', () => {
   const RAIL_SECRET_BANK = secret(1)
   const form =
     'must be <name>:<url>, separated by commas: a name is 1 to 32 of a-z, 0-9 and -, and begins with a letter'

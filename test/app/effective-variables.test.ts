@@ -24,13 +24,13 @@ function rowsOf(variables: NodeJS.ProcessEnv) {
 }
 
 describe('the declared defaults', () => {
-  test('are those of the configuration', () => {
+  test('are the values that readConfig uses for absent variables', () => {
     const { isModeGiven: _, ...written } = readConfig(defaults)
     const { isModeGiven: __, ...absent } = readConfig({})
     expect(written).toEqual(absent)
   })
 
-  test('are in docs/reference/configuration.md', () => {
+  test('are documented in docs/reference/configuration.md', () => {
     const reference = read('docs/reference/configuration.md')
     for (const [name, { default: value }] of Object.entries(declarations)) {
       const row = reference
@@ -53,7 +53,7 @@ describe('.env.example', () => {
     return name === '' ? [] : [{ name, value, sentence: lines[place - 1] ?? '' }]
   })
 
-  test('lists every variable once with its default, and sets none', () => {
+  test('contains every variable once, commented out, with its default', () => {
     expect(written.filter(({ name }) => name !== railSecret).map(({ name, value }) => [name, value])).toEqual(
       Object.entries(declarations).map(([name, { default: value }]) => [name, value ?? '']),
     )
@@ -61,14 +61,14 @@ describe('.env.example', () => {
     expect(parseEnv(example)).toEqual({})
   })
 
-  test('has a sentence for each variable', () => {
+  test('explains each variable in a comment', () => {
     for (const { name, sentence } of written)
       expect([name, sentence]).toEqual([name, expect.stringMatching(/^# [A-Z].{10,}/)])
   })
 })
 
 describe('the effective variables', () => {
-  test('have the default of each variable, of which one depends on the mode', () => {
+  test('show the default of an unset variable, which may depend on the mode', () => {
     const rows = rowsOf({})
     expect(rows.CORS_ORIGINS).toEqual({ value: '*', source: 'default' })
     expect(rowsOf({ MODE: 'live' }).CORS_ORIGINS).toEqual({ value: null, source: 'default' })
@@ -76,7 +76,7 @@ describe('the effective variables', () => {
     expect(rowsOf({ PORT: '' }).PORT).toEqual({ value: '4000', source: 'default' })
   })
 
-  test('have no secret', () => {
+  test('hide the values of secrets', () => {
     const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
     const secrets = {
       SECRETS_KEY: `${key(1)},${key(2)}`,
@@ -101,11 +101,11 @@ describe('the effective variables', () => {
     ],
     ['postgres://me@db/x', 'postgres://me@db/x'],
     ['sqlite:/srv/a:b@c.sqlite', 'sqlite:/srv/a:b@c.sqlite'],
-  ])('mask the password of %s', (DATABASE_URL, value) => {
+  ])('mask the password in %s', (DATABASE_URL, value) => {
     expect(rowsOf({ DATABASE_URL }).DATABASE_URL?.value).toBe(value)
   })
 
-  test('mask the password of a collector', () => {
+  test('mask the password in the URL of an OpenTelemetry collector', () => {
     const rows = rowsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://me:p4ss@collector.example:4318' })
     expect(rows.OTEL_EXPORTER_OTLP_ENDPOINT?.value).toBe('https://me:(secret)@collector.example:4318')
   })

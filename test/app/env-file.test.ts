@@ -16,7 +16,7 @@ function folderWith(text?: string): string {
 }
 
 describe('the file .env', () => {
-  test('has variables, comments, quotes and values of several lines', () => {
+  test('may contain comments, quoted values and multi-line values', () => {
     const text = `# a comment
 HOST=0.0.0.0
   export PORT = 5000   # another
@@ -40,7 +40,7 @@ EMPTY=
     })
   })
 
-  test('may have a byte order mark and the line ends of Windows', () => {
+  test('may have a byte order mark and CRLF line ends', () => {
     const { variables, errors } = readEnvFile(folderWith('\uFEFFHOST=::1\r\n\r\nPORT=5000\r\n'))
     expect([variables, errors]).toEqual([{ HOST: '::1', PORT: '5000' }, []])
   })
@@ -49,19 +49,19 @@ EMPTY=
     expect(readEnvFile(folderWith())).toEqual(noEnvFile)
   })
 
-  test('that is a folder is an error', () => {
+  test('causes an error if it is a folder', () => {
     const folder = folderWith()
     mkdirSync(join(folder, '.env'))
     expect(readEnvFile(folder).errors).toEqual([expect.stringContaining('.env is not readable')])
   })
 
-  test.skipIf(process.getuid?.() === 0)('that its user may not read is an error', () => {
+  test.skipIf(process.getuid?.() === 0)('causes an error if the user may not read it', () => {
     const folder = folderWith('PORT=1')
     chmodSync(join(folder, '.env'), 0)
     expect(readEnvFile(folder).errors).toEqual([expect.stringContaining('.env is not readable')])
   })
 
-  test('that is malformed names each line, and quotes none, because a line may have a secret', () => {
+  test('causes an error with the number of each malformed line, and not its text, which may be a secret', () => {
     const folder = folderWith('HOST=::1\nPORT 5000\nwhsec_secret\n1ST=x\nMODE="live\nLOG_LEVEL=warn\n')
     const { errors } = readEnvFile(folder)
     const path = join(folder, '.env')
@@ -71,7 +71,7 @@ EMPTY=
     ])
   })
 
-  test('adds what the environment lacks: the environment takes precedence, unless a variable is empty', () => {
+  test('sets only variables that are absent or empty in the environment', () => {
     const environment: NodeJS.ProcessEnv = { HOST: '10.0.0.1', PORT: '' }
     const variables = { HOST: '0.0.0.0', PORT: '5000', MODE: 'live' }
     expect([...applyEnvFile(environment, { variables, errors: [] })]).toEqual(['PORT', 'MODE'])
@@ -89,8 +89,8 @@ function run(
   return spawnSync(process.execPath, words, { cwd: folder, env: { PATH, ...env }, encoding: 'utf8' })
 }
 
-describe('the programs', () => {
-  test('a command reads .env in its working directory, and names the source of each value without secrets', () => {
+describe('when a program starts,', () => {
+  test('a command reads .env in its working directory, and reports the source of each value without secrets', () => {
     const key = Buffer.alloc(32, 7).toString('base64')
     const folder = folderWith(
       `PORT=5000\nLOG_LEVEL=debug\nSECRETS_KEY=${key}\nDATABASE_URL=postgres://me:p%40ss@db/x\n`,
@@ -118,7 +118,7 @@ describe('the programs', () => {
     expect([status, JSON.parse(stdout), stderr]).toEqual([1, { error: { code: 'FAILED', message: sentence } }, ''])
   })
 
-  test('the service takes its configuration from .env, and reports an invalid value as any other', () => {
+  test('the service reads its configuration from .env, and rejects an invalid value', () => {
     const folder = folderWith('PORT=none\n')
     const { status, stderr } = run('src/main.js', { folder })
     expect([status, stderr]).toEqual([1, expect.stringContaining('PORT must be a whole number from 0 to 65535')])

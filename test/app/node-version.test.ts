@@ -15,7 +15,7 @@ function runOn(version: string, program: string) {
 
 describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
   test.each(['20.20.2', '22.17.9', '18.0.0'])(
-    'on Node %s fails with one sentence that says which version is required',
+    'on Node.js %s fails with one sentence that contains the required version',
     (version) => {
       const { status, stdout, stderr } = runOn(version, program)
       const sentence = `payout-gateway needs Node.js 22.18 or later, and this is ${version}.\n`
@@ -23,7 +23,7 @@ describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
     },
   )
 
-  test.each(['22.18.0', '23.0.0', process.versions.node])('starts on Node %s', (version) => {
+  test.each(['22.18.0', '23.0.0', process.versions.node])('starts on Node.js %s', (version) => {
     const { stdout, stderr } = runOn(version, program)
     // The service reads its configuration, and the CLI prints its help.
     expect(stdout + stderr).toMatch(/DATABASE_URL must be|Usage: npm run/)
@@ -33,7 +33,7 @@ describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
 const older = findOlderNode()
 
 // An older Node is optional on the machine; it cannot read TypeScript.
-test.skipIf(older === null)('src/main.js on an installed older Node fails and says which version is required', () => {
+test.skipIf(older === null)('src/main.js on an older installed Node.js fails and reports the required version', () => {
   const { status, stderr } = spawnSync(String(older), ['src/main.js'], { cwd: root, encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^payout-gateway needs Node\.js 22\.18 or later.*\n$/)])
 })

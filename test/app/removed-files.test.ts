@@ -74,7 +74,7 @@ describe('a running service', () => {
     expect(payouts).toBeLessThanOrEqual(demoPayoutCount + paid.acknowledged + 8)
   })
 
-  test('whose WAL is removed rejects requests in each of its processes', async () => {
+  test('whose WAL is removed rejects requests in all processes', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { pay, ready, address, child, ended } = await startAt(place)
     for (let i = 0; i < 10; i++) expect((await pay()).status).toBe(200)

@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(
-    'says which variable to change when the port is in use, with %o',
+    'reports which variable to change if the port is in use, with %o',
     async (environment) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -69,7 +69,7 @@ describe('npm start', () => {
     },
   )
 
-  test('answers the requests that the README shows', async () => {
+  test('serves the requests in the README', async () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
@@ -114,7 +114,7 @@ describe('npm start', () => {
 
   // The URL is stored in the database, so the port does not matter.
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
-    'delivers the demo’s webhooks to its own URL, even after a restart on another port, with %o',
+    'delivers the demo’s webhooks to the service’s own URL, even after a restart on another port, with %o',
     async (environment) => {
       const place = await createEmptyInstallation(environment)
       for (const _ of ['first', 'restarted']) {
@@ -231,7 +231,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
   })
 
-  test('on SIGTERM answers accepted requests and exits', async () => {
+  test('on SIGTERM sends the responses to accepted requests and exits', async () => {
     const place = await createDemoInstallation()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })

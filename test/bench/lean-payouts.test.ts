@@ -58,7 +58,7 @@ test('the lean yardstick pays once per key, rejects payouts without funds, and k
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a ratio fails by the figure that its target names, or else only by both figures', () => {
+test('a ratio misses its target by the figure that the target names, or if none is named, only by both figures', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

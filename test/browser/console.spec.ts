@@ -53,7 +53,7 @@ async function startConsole(service: Service) {
   }
 }
 
-test('every page of the console is accessible, whole, and shows text from others as text', async ({
+test('every page of the console is accessible, is not cut off, and escapes text from others', async ({
   console,
   story,
 }) => {
@@ -62,7 +62,7 @@ test('every page of the console is accessible, whole, and shows text from others
   for (const [name, path] of pagesOf(story)) await expectInOrder(console, name, `${base}${path}`)
 })
 
-test('a page of the console looks like its picture', async ({ console }) => {
+test('a page of the console matches its screenshot', async ({ console }) => {
   const address = `${addressOf(console)}/books`
   // The footer names the operator.
   const picture = { changing: [console.locator('footer')] }
@@ -99,7 +99,7 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
   ] as const
 }
 
-test('an operator fails a payout, creates a key, is refused a rate, replays a webhook and runs the audit', async ({
+test('an operator fails a payout, creates an API key, gets an error for a rate, replays a webhook and runs the audit', async ({
   console,
   story,
 }) => {
@@ -135,7 +135,7 @@ test('an operator fails a payout, creates a key, is refused a rate, replays a we
   await expectInOrder(console, 'log-after', `${base}/log`)
 })
 
-test('the keyboard alone skips to the content of the console and opens a form', async ({ console }) => {
+test('the keyboard alone is enough to skip to the content of the console and to open a form', async ({ console }) => {
   await console.goto(`${addressOf(console)}/rails`)
   await console.keyboard.press('Tab')
   await shoot(console, 'skip-link')
@@ -145,7 +145,11 @@ test('the keyboard alone skips to the content of the console and opens a form', 
   await expect(console.locator('details[open] input[name=reason]').first()).toBeVisible()
 })
 
-test('the key / focuses the search, except in a field, and ids can be copied', async ({ console, context, story }) => {
+test('the key / focuses the search field unless another field has the focus, and ids can be copied', async ({
+  console,
+  context,
+  story,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await console.goto(`${addressOf(console)}/payouts/${story.payoutId}`)
   const search = console.getByRole('searchbox')
@@ -159,7 +163,11 @@ test('the key / focuses the search, except in a field, and ids can be copied', a
   expect(await console.evaluate(() => navigator.clipboard.readText())).toBe(story.payoutId)
 })
 
-test('another browser can use neither the link of a console nor its addresses', async ({ link, console, browser }) => {
+test('another browser can open neither the console link nor the URLs of console pages', async ({
+  link,
+  console,
+  browser,
+}) => {
   const base = addressOf(console)
   const other = await browser.newContext()
   const page = await other.newPage()

@@ -59,11 +59,11 @@ const exchanges: readonly (readonly [path: string, request: Request, expected: E
   ],
 ]
 
-test('a page of another origin reads both APIs of a sandbox by default', async ({ foreignPage, service }) => {
+test('a page of another origin can read both APIs of a sandbox by default', async ({ foreignPage, service }) => {
   await expectReadable(foreignPage, service.address, [])
 })
 
-test('a page reads both APIs of a service that names its origin, and its browser keeps the preflight', async ({
+test('a page can read both APIs of a service that allows the page’s origin, and the browser caches the preflight', async ({
   foreignPage,
   startService,
 }) => {
@@ -76,7 +76,7 @@ test('a page reads both APIs of a service that names its origin, and its browser
   expect(service.statusesOf('GET', '/api/asset-codes')).toEqual([200, 200, 200])
 })
 
-test('a page reads nothing from a service that names other origins, and its browser sends no POST', async ({
+test('a page cannot read responses of a service that allows only other origins, and the browser sends no POST', async ({
   foreignPage,
   startService,
 }) => {

@@ -63,7 +63,7 @@ async function makeHistory(merchant: Merchant): Promise<void> {
 
 // One example is enough for CI; run the others by hand after a change to them.
 for (const name of ['apollo', 'urql', 'react-relay'])
-  test(`the page of examples/${name} pays once and follows each payout through faults`, {
+  test(`the page of examples/${name} pays once and follows each payout, although requests fail`, {
     tag: name === 'apollo' ? [] : '@manual',
   }, async ({ startExample, page, merchant, line }) => {
     const { address } = await startExample(name)

@@ -6,7 +6,7 @@ test.describe('a test fails if its page', () => {
 
   test.fail('throws', ({ page }) => page.setContent('<script>throw new Error("x")</script>'))
 
-  test.describe('without the complaints of the console', () => {
+  test.describe('whose console errors are expected', () => {
     test.use({ expectedComplaints: /^console/ })
     test.fail('sends a request to another host', ({ page }) => page.setContent('<img src="http://example.com/a.png">'))
   })

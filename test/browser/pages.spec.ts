@@ -5,17 +5,17 @@ import { expect, test } from './fixtures.ts'
 // The browser complains about the status of the missing page itself.
 test.use({ expectedComplaints: /status of 404 .*\/nowhere\)$/ })
 
-test('the home page is accessible, whole, and looks like its picture', async ({ page }) => {
+test('the home page is accessible, is not cut off, and matches its screenshot', async ({ page }) => {
   const changing = [page.locator('figure pre')]
   await expectUsable(page, 'home', { load: () => page.goto('/'), picture: { changing } })
 })
 
-test('the page for an address without one is accessible, whole, and looks like its picture', async ({ page }) => {
+test('the page for a missing path is accessible, is not cut off, and matches its screenshot', async ({ page }) => {
   const changing = [page.locator('code')]
   await expectUsable(page, 'missing', { load: () => page.goto('/nowhere'), picture: { changing } })
 })
 
-test('the page of errors is accessible and whole, and marks the code of its address', async ({ page }) => {
+test('the page of errors is accessible, is not cut off, and highlights the error code in its URL', async ({ page }) => {
   await expectUsable(page, 'errors', { load: () => page.goto('/docs/errors#rate_limited') })
   expect(await page.locator('tr:target').innerText()).toContain('RATE_LIMITED')
 })
@@ -23,7 +23,9 @@ test('the page of errors is accessible and whole, and marks the code of its addr
 /** GraphiQL's own violations: tabs that contain buttons, and the line numbers in the dark. */
 const graphiqlsOwn = ['nested-interactive', 'color-contrast']
 
-test('GraphiQL is accessible apart from its own violations, whole, and looks like its picture', async ({ page }) => {
+test('GraphiQL is accessible except for known violations, is not cut off, and matches its screenshot', async ({
+  page,
+}) => {
   const load = async () => {
     await page.goto('/graphql')
     await page.locator('.graphiql-query-editor .view-line').first().waitFor()
@@ -55,7 +57,7 @@ for (const [from, link] of [
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('the home page has its examples and no buttons', async ({ page }) => {
+  test('the home page has the examples and no buttons', async ({ page }) => {
     await page.goto('/')
     expect(await page.locator('figure pre').count()).toBeGreaterThan(0)
     expect(await page.locator('button').count()).toBe(0)

@@ -38,7 +38,7 @@ test('the reference sends a payout to the sandbox, with the key of the demo', as
   await shoot(page, 'try-it')
 })
 
-test('the reference shows a request in another language', async ({ page }) => {
+test('the reference shows a request in another programming language', async ({ page }) => {
   await openReference(page, payouts)
   const payout = page.locator('section[id="rest/tag/payouts/POST/api/payouts/banks"]')
   await payout.getByRole('button', { name: 'Change code sample language' }).click()
@@ -46,20 +46,20 @@ test('the reference shows a request in another language', async ({ page }) => {
   await expect(payout.getByText('requests.post(')).toBeVisible()
 })
 
-test('the address /docs#sandbox shows the accounts of the sandbox', async ({ page }) => {
+test('the URL /docs#sandbox shows the accounts of the sandbox', async ({ page }) => {
   await openReference(page, '#sandbox')
   await expect(heading(page, 'Sandbox')).toBeInViewport()
   await expect(page.getByRole('cell', { name: '9999999900' })).toBeInViewport()
 })
 
-test('the reference names an example of each format of a webhook and offers no request', async ({ page }) => {
+test('the reference has an example of each webhook format, and no form to send a request', async ({ page }) => {
   await openReference(page, '#webhook/POST/payout.completed')
   const webhook = page.locator('section[id="rest/webhook/POST/payout.completed"]')
   await expect(webhook.getByText('In the format standard.')).toBeVisible()
   await expect(webhook.getByRole('button', { name: /Test Request/ })).toBeHidden()
 })
 
-test('the reference in live offers no request and has no key', async ({ page, startService }) => {
+test('the reference in live mode has no form to send a request, and no API key', async ({ page, startService }) => {
   const { address } = await startService({ MODE: 'live' })
   await openReference(page, payouts, address)
   await expect(heading(page, 'Pay out to a bank account')).toBeInViewport()

@@ -45,7 +45,7 @@ async function signIn(page: Page, name: string, typed: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-test('the sign-in page is accessible, whole, and looks like its picture', async ({ page, console }) => {
+test('the sign-in page is accessible, is not cut off, and matches its screenshot', async ({ page, console }) => {
   await expectUsable(page, 'sign-in', { load: () => page.goto(console.url), picture: {} })
   await signIn(page, 'unknown', 'a wrong password')
   await expect(page.getByRole('alert')).toHaveText('The name or the password is wrong.')
@@ -85,7 +85,7 @@ test.describe('without scripts', () => {
   })
 })
 
-test('an operator who may only look sees no action, on accessible pages', async ({ page, console }) => {
+test('an operator with the role look sees no actions, and every page is accessible', async ({ page, console }) => {
   const link = await console.createOperator('ben', 'look')
   await expectUsable(page, 'link', { load: () => page.goto(link) })
   await page.getByRole('button', { name: 'Sign in' }).click()

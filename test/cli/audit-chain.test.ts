@@ -56,7 +56,7 @@ test('audit --chain writes the chain heads to a file, and detects differences fr
   }
 })
 
-test('audit --chain reports the first changed row, and restore rejects a backup that contains one', async () => {
+test('audit --chain reports the first changed row, and restore rejects a backup that contains a changed row', async () => {
   const place = await sealedPlace()
   const backup = join(place.folder, 'backup.sqlite')
   change(

@@ -204,7 +204,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
 })
 
 describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => {
-  test('fails if pg_dump is missing, and says what to install', async () => {
+  test('fails if pg_dump is missing, and reports what to install', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     vi.stubEnv('PATH', '/nowhere')

@@ -284,7 +284,7 @@ describe('the operator’s command line', () => {
     ).toContain('private key')
   })
 
-  test('generates data by fill that passes the audit and depends only on the seed', async () => {
+  test('generates data with fill that passes the audit and depends only on the seed', async () => {
     const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
@@ -298,7 +298,7 @@ describe('the operator’s command line', () => {
     expect(await wallets(other)).toEqual(await wallets(place))
   })
 
-  test('exits with 1 from audit if the books were tampered with', async () => {
+  test('exits with code 1 after an audit of books that were tampered with', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'demo')
     const database = new Sqlite(place.file)

@@ -175,7 +175,7 @@ const directions: [Engine, Engine][] = [
 
 describePostgres('copy', {}, () => {
   test.each(directions)(
-    'from %s to %s takes every row, byte for byte, and leaves the books balanced',
+    'from %s to %s copies every row byte for byte, and the books of the target balance',
     async (from, to) => {
       const source = await startSource(from)
       await source.customer()
@@ -204,73 +204,76 @@ describePostgres('copy', {}, () => {
     },
   )
 
-  test.each(directions)('from %s to %s lets keys, cursors, tokens, retries and deliveries go on', async (from, to) => {
-    const lines: string[] = []
-    const source = await startSource(from, (line) => lines.push(line))
-    await source.wallet({ balance: '1000' })
-    const pay = (app: App, key: string) =>
-      app.rest('POST', '/api/payouts/banks', {
-        ...{ key: source.merchant.apiKey, body: payoutBody, headers: { 'idempotency-key': key } },
-      })
-    const [first] = [await pay(source, 'one'), await pay(source, 'two'), await pay(source, 'three')]
-    const methodRequest = { body: bankMethodBody, headers: { 'idempotency-key': 'method' } }
-    const method = await source.rest('POST', '/api/payout/methods/banks', methodRequest)
-    const endpoint = await source.rest('POST', '/api/webhooks', { body: { url: 'http://127.0.0.1:9/' } })
-    const token = await source.rest('POST', '/api/client-tokens', { body: { scopes: ['read'] } })
-    const list = `query ($after: String) { payouts(first: 1, after: $after) { edges { node { transactionId } } pageInfo { endCursor } } }`
-    const { data: page } = await source.graphql(list)
-    const feed = await source.rest('GET', '/api/events?limit=2')
-    const delivery = {
-      ...{
-        merchantId: source.merchant.id,
-        endpointId: endpoint.body.data.id,
-        sequence: 1,
-        objectId: first?.body.data.id,
-      },
-      ...{
-        status: 'pending',
-        attempts: 3,
-        attemptsBefore: 0,
-        nextAttemptAt: 1n,
-        createdAt: '2026-01-01T00:00:00.000Z',
-      },
-    } as never
-    await source.db.write((tx) => insertDelivery(tx, delivery))
-    const target = await newTarget(to)
-    expect((await copy(source.url, target)).code).toBe(0)
+  test.each(directions)(
+    'from %s to %s keeps API keys, idempotency keys, cursors, tokens and pending deliveries working',
+    async (from, to) => {
+      const lines: string[] = []
+      const source = await startSource(from, (line) => lines.push(line))
+      await source.wallet({ balance: '1000' })
+      const pay = (app: App, key: string) =>
+        app.rest('POST', '/api/payouts/banks', {
+          ...{ key: source.merchant.apiKey, body: payoutBody, headers: { 'idempotency-key': key } },
+        })
+      const [first] = [await pay(source, 'one'), await pay(source, 'two'), await pay(source, 'three')]
+      const methodRequest = { body: bankMethodBody, headers: { 'idempotency-key': 'method' } }
+      const method = await source.rest('POST', '/api/payout/methods/banks', methodRequest)
+      const endpoint = await source.rest('POST', '/api/webhooks', { body: { url: 'http://127.0.0.1:9/' } })
+      const token = await source.rest('POST', '/api/client-tokens', { body: { scopes: ['read'] } })
+      const list = `query ($after: String) { payouts(first: 1, after: $after) { edges { node { transactionId } } pageInfo { endCursor } } }`
+      const { data: page } = await source.graphql(list)
+      const feed = await source.rest('GET', '/api/events?limit=2')
+      const delivery = {
+        ...{
+          merchantId: source.merchant.id,
+          endpointId: endpoint.body.data.id,
+          sequence: 1,
+          objectId: first?.body.data.id,
+        },
+        ...{
+          status: 'pending',
+          attempts: 3,
+          attemptsBefore: 0,
+          nextAttemptAt: 1n,
+          createdAt: '2026-01-01T00:00:00.000Z',
+        },
+      } as never
+      await source.db.write((tx) => insertDelivery(tx, delivery))
+      const target = await newTarget(to)
+      expect((await copy(source.url, target)).code).toBe(0)
 
-    // The previous service stores nothing, says why, and still reads.
-    const refused = await pay(source, 'four')
-    expect([refused.status, refused.body.error.code]).toEqual([503, 'UNAVAILABLE'])
-    expect(refused.body.message).toContain('The database is being moved')
-    expect(refused.text).not.toContain(databaseName(target))
-    expect((await source.rest('GET', '/readyz', { key: null })).status).toBe(503)
-    expect((await source.rest('GET', '/api/payouts')).body.data).toHaveLength(3)
-    expect(lines.join('')).toContain('the database is being copied to')
+      // The previous service stores nothing, says why, and still reads.
+      const refused = await pay(source, 'four')
+      expect([refused.status, refused.body.error.code]).toEqual([503, 'UNAVAILABLE'])
+      expect(refused.body.message).toContain('The database is being moved')
+      expect(refused.text).not.toContain(databaseName(target))
+      expect((await source.rest('GET', '/readyz', { key: null })).status).toBe(503)
+      expect((await source.rest('GET', '/api/payouts')).body.data).toHaveLength(3)
+      expect(lines.join('')).toContain('the database is being copied to')
 
-    const moved = await startTarget(to, target)
-    const key = source.merchant.apiKey
-    expect((await moved.rest('GET', '/readyz', { key: null })).status).toBe(200)
-    const retried = await pay(moved, 'one')
-    expect([retried.status, retried.body.data]).toEqual([first?.status, first?.body.data])
-    const methodAgain = await moved.rest('POST', '/api/payout/methods/banks', { ...methodRequest, key })
-    expect(methodAgain.body).toEqual(method.body)
-    const { data: nextPage } = await moved.graphql(list, { after: page.payouts.pageInfo.endCursor }, { key })
-    const { data: expectedPage } = await source.graphql(list, { after: page.payouts.pageInfo.endCursor })
-    expect(nextPage).toEqual(expectedPage)
-    expect(nextPage.payouts.edges).toHaveLength(1)
-    const after = `/api/events?after=${feed.body.data.at(-1).sequence}`
-    expect((await moved.rest('GET', after, { key })).body.data).toEqual((await source.rest('GET', after)).body.data)
-    const withToken = { key: null, headers: { authorization: `Bearer ${token.body.data.token}` } }
-    expect((await moved.rest('GET', '/api/payouts', withToken)).body.data).toHaveLength(3)
-    const { webhook_deliveries: deliveries } = await readStoredRows({ url: target })
-    expect(deliveries?.map((row) => JSON.parse(row))).toMatchObject([{ status: 'pending', attempts: '3' }])
-    // New rows continue the numbers of the old ones.
-    const next = await pay(moved, 'four')
-    expect(next.status).toBe(200)
-    expect((await moved.rest('GET', '/api/payouts', { key })).body.data).toHaveLength(4)
-    await moved.expectBooksToBalance()
-  })
+      const moved = await startTarget(to, target)
+      const key = source.merchant.apiKey
+      expect((await moved.rest('GET', '/readyz', { key: null })).status).toBe(200)
+      const retried = await pay(moved, 'one')
+      expect([retried.status, retried.body.data]).toEqual([first?.status, first?.body.data])
+      const methodAgain = await moved.rest('POST', '/api/payout/methods/banks', { ...methodRequest, key })
+      expect(methodAgain.body).toEqual(method.body)
+      const { data: nextPage } = await moved.graphql(list, { after: page.payouts.pageInfo.endCursor }, { key })
+      const { data: expectedPage } = await source.graphql(list, { after: page.payouts.pageInfo.endCursor })
+      expect(nextPage).toEqual(expectedPage)
+      expect(nextPage.payouts.edges).toHaveLength(1)
+      const after = `/api/events?after=${feed.body.data.at(-1).sequence}`
+      expect((await moved.rest('GET', after, { key })).body.data).toEqual((await source.rest('GET', after)).body.data)
+      const withToken = { key: null, headers: { authorization: `Bearer ${token.body.data.token}` } }
+      expect((await moved.rest('GET', '/api/payouts', withToken)).body.data).toHaveLength(3)
+      const { webhook_deliveries: deliveries } = await readStoredRows({ url: target })
+      expect(deliveries?.map((row) => JSON.parse(row))).toMatchObject([{ status: 'pending', attempts: '3' }])
+      // New rows continue the numbers of the old ones.
+      const next = await pay(moved, 'four')
+      expect(next.status).toBe(200)
+      expect((await moved.rest('GET', '/api/payouts', { key })).body.data).toHaveLength(4)
+      await moved.expectBooksToBalance()
+    },
+  )
 
   test.each(directions)('from %s to %s continues after an interruption at any table', async (from, to) => {
     const source = await startSource(from)
@@ -396,7 +399,7 @@ describePostgres('copy', {}, () => {
   })
 
   test.each(directions)(
-    'from %s to %s finds a value that changed in the target, and does not move',
+    'from %s to %s detects a value that was changed in the target, and does not complete the move',
     async (from, to) => {
       const source = await startSource(from)
       const wallet = await source.wallet({ balance: '100' })
@@ -454,7 +457,7 @@ describePostgres('copy', {}, () => {
     await used.otherMerchant()
   })
 
-  test('accepts a target that was only migrated, and gives up a copy of which the source is used again', async () => {
+  test('accepts a target that was only migrated, and rejects an incomplete copy whose source was used again', async () => {
     const source = await startSource('sqlite')
     const target = await newTarget('postgres')
     const targetPlace = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
@@ -480,7 +483,7 @@ describePostgres('copy', {}, () => {
     )
   })
 
-  test('lets no service start on a source that has moved, except with --anyway', async () => {
+  test('prevents a service from starting on a source that has moved, unless it is started with --anyway', async () => {
     const place = await createDemoInstallation()
     const target = await newTarget('postgres')
     const running = await startService(place)
@@ -507,7 +510,7 @@ describePostgres('copy', {}, () => {
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
-  test('keeps a service that starts during the copy waiting, until the database has moved', async () => {
+  test('makes a service that starts during the copy wait, and exit when the database has moved', async () => {
     const place = await createDemoInstallation()
     const target = await newTarget('postgres')
     const interrupt = () => {

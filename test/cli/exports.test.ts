@@ -39,7 +39,7 @@ describe('export', () => {
     expect((await cli(place, 'export', 'payouts', '--to', to)).stdout).toBe(text)
   })
 
-  test('never overwrites a file, and says which options are invalid', async () => {
+  test('never overwrites a file, and reports invalid options', async () => {
     const place = await createDemoInstallation()
     const ask = async (...words: string[]) => {
       const { code, stderr } = await cli(place, 'export', ...words)

@@ -14,27 +14,30 @@ const exceptions = ['backup', 'fill', 'demo', 'audit', 'migrate', 'customer clos
 const junk = '\u0007'
 
 // A new field of an operation needs a name here.
-test.each(everyEngine)('every command reports an invalid field by its command-line name, on %s', async (engine) => {
-  const app = await startApp(engine)
-  const ids = {
-    merchant: app.merchant.id,
-    'merchant id': app.merchant.id,
-    'customer id': await app.customer(),
-    'wallet id': await app.wallet({ balance: '10' }),
-  }
+test.each(everyEngine)(
+  'every command reports an invalid field under the name of its option or argument, on %s',
+  async (engine) => {
+    const app = await startApp(engine)
+    const ids = {
+      merchant: app.merchant.id,
+      'merchant id': app.merchant.id,
+      'customer id': await app.customer(),
+      'wallet id': await app.wallet({ balance: '10' }),
+    }
 
-  const checked = Object.entries(commands).filter(([name, command]) => 'run' in command && !exceptions.includes(name))
-  const faults = await Promise.all(
-    checked.map(async ([name, command]) => {
-      const refusal = await refusalBy(command, app.service, ids)
-      const { fields } = refusal ? formatDomainError(refusal, fieldNamesOf(command)) : { fields: null }
-      return (fields ?? []).map(({ field }) => ({ name, field }))
-    }),
-  )
+    const checked = Object.entries(commands).filter(([name, command]) => 'run' in command && !exceptions.includes(name))
+    const faults = await Promise.all(
+      checked.map(async ([name, command]) => {
+        const refusal = await refusalBy(command, app.service, ids)
+        const { fields } = refusal ? formatDomainError(refusal, fieldNamesOf(command)) : { fields: null }
+        return (fields ?? []).map(({ field }) => ({ name, field }))
+      }),
+    )
 
-  expect(faults.flat().filter(({ field }) => !/^(--|<)/.test(field))).toEqual([])
-  expect(faults.flat().length).toBeGreaterThan(20)
-})
+    expect(faults.flat().filter(({ field }) => !/^(--|<)/.test(field))).toEqual([])
+    expect(faults.flat().length).toBeGreaterThan(20)
+  },
+)
 
 /** Returns the errors of a command with existing ids and invalid values elsewhere. */
 async function refusalBy(

@@ -46,13 +46,13 @@ test('migrate explains its changes to an existing database, and how to back up t
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('any other command that migrates a database also explains how to go back', async () => {
+test('any other command that migrates a database also explains how to return to the previous version', async () => {
   const place = await oldPlace()
 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
-test('migrate --backup copies the database before migrating, and also if no migration is pending', async () => {
+test('migrate --backup copies the database before migrating, even if no migration is pending', async () => {
   const place = await oldPlace()
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)

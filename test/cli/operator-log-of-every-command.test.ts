@@ -182,7 +182,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
 }
 
 describe.each(everyEngine)('the operator log on %s', (engine) => {
-  test('has exactly one row for every command that changes the database, and none for others', async () => {
+  test('has exactly one row for every command that changes the database, and no row for other commands', async () => {
     const { app, place, ids } = await start(engine)
     expect([...Object.keys(typed), ...elsewhere].toSorted()).toEqual(Object.keys(commands).toSorted())
 

@@ -107,7 +107,7 @@ describe('restore', () => {
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
   })
 
-  test('fails while a console uses the database, and says which process that is', async () => {
+  test('fails while a console uses the database, and reports the process id of the console', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const console = spawn(process.execPath, [program, 'console'], {
@@ -125,27 +125,27 @@ describe('restore', () => {
 
   // In order of precedence.
   test.each<[what: string, spoilt: (backup: string) => void, message: string | RegExp]>([
-    ['is not there', (backup) => spoil(`${backup}.other`, ''), /The file .*missing.* does not exist/],
-    ['is no database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is not a SQLite file'],
+    ['does not exist', (backup) => spoil(`${backup}.other`, ''), /The file .*missing.* does not exist/],
+    ['is not a SQLite database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is not a SQLite file'],
     [
-      'is cut off',
+      'is truncated',
       (backup) => truncateSync(backup, statSync(backup).size - 4_096),
       /is truncated: it has \d+ of \d+ bytes/,
     ],
     ['is damaged', turnBitInIndex, /is damaged: .*wallets_by_currency/],
-    ['is of another application', anothersDatabase, 'the database of another program'],
+    ['belongs to another application', anothersDatabase, 'the database of another program'],
     [
-      'is of a later version',
+      'was made by a later version',
       (backup) => spoil(backup, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`),
       'is of a later version: it has migration 9999-later',
     ],
     [
-      'is of the other mode',
+      'has the other mode',
       (backup) => spoil(backup, `update installation set mode = 'live'`),
       'is of MODE=live, not sandbox',
     ],
     [
-      'has books that contradict themselves',
+      'has inconsistent books',
       (backup) => spoil(backup, 'update accounts set balance = balance - 1 where balance > 0'),
       /contradict themselves: not every balance is the sum of its entries, such as /,
     ],
@@ -176,7 +176,7 @@ describe('restore', () => {
     const { code, stderr } = await cli(
       place,
       'restore',
-      what === 'is not there' ? `${backup}.missing` : backup,
+      what === 'does not exist' ? `${backup}.missing` : backup,
       '--replace',
     )
 

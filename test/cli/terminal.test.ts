@@ -37,7 +37,7 @@ test.each([80, 120])('a list fits a terminal of %i columns, with one coloured li
   expect(shown).toContain('\u001b[32mCOMPLETED\u001b[39m')
 })
 
-test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds none to JSON', async () => {
+test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds no colours to JSON', async () => {
   const place = await createDemoInstallation()
   const without = await onTerminal(place, 80, 'payout list', { NO_COLOR: '1' })
   expect(without).toMatchObject({ code: 0, shown: expect.stringContaining('COMPLETED') })
@@ -51,7 +51,7 @@ test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds none to JSON
   expect(piped.json()).toMatchObject({ total: 6 })
 })
 
-test('a terminal shows the progress of an export to a file, and none during an export to the terminal', async () => {
+test('a terminal shows progress during an export to a file, and no progress during an export to the terminal', async () => {
   const place = await createDemoInstallation()
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)

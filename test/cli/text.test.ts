@@ -32,13 +32,16 @@ const payouts = [
 ]
 
 describe('a list on a terminal', () => {
-  test.each([60, 80, 100, 120, 160])('of %i columns has one line for each row, and none is wider', (width) => {
-    const plain = stripVTControlCharacters(onTerminal({ payouts }, width, payoutColumns))
-      .trimEnd()
-      .split('\n')
-    expect(plain.filter((line) => line.includes('ZK5J3GR7KE'))).toHaveLength(2)
-    expect(plain.filter((line) => stringWidth(line) > width)).toEqual([])
-  })
+  test.each([60, 80, 100, 120, 160])(
+    'of %i columns has one line for each row, and no line is wider than the terminal',
+    (width) => {
+      const plain = stripVTControlCharacters(onTerminal({ payouts }, width, payoutColumns))
+        .trimEnd()
+        .split('\n')
+      expect(plain.filter((line) => line.includes('ZK5J3GR7KE'))).toHaveLength(2)
+      expect(plain.filter((line) => stringWidth(line) > width)).toEqual([])
+    },
+  )
 
   test('keeps the most important columns, shortens long names, and lists the omitted columns', () => {
     const plain = stripVTControlCharacters(onTerminal(payouts, 80, payoutColumns))

@@ -79,7 +79,7 @@ describe('trusted documents', () => {
     expect(missing).toMatchObject({ code: 1, result: { error: { message: expect.stringContaining('none.graphql') } } })
   })
 
-  test('are rejected with every fault, and against the schema of live mode', async () => {
+  test('are rejected with all their errors, and in live mode if they use an operation of the sandbox', async () => {
     const place = await createLiveInstallation()
     const simulation = 'mutation { simulateDeposit(input: { walletId: "x", amount: "1" }) { __typename } }'
     const refused = await cli(place, 'documents', 'add', await manifestOf(place, { who, unknownField, simulation }))

@@ -19,18 +19,18 @@ describe('the delay before an attempt', () => {
 
 test.each([
   ['seconds', { 'retry-after': '3' }, 3_000],
-  ['no time', { 'retry-after': '0' }, 0],
+  ['zero seconds', { 'retry-after': '0' }, 0],
   ['a date', { 'retry-after': 'Thu, 01 Jan 1970 00:00:15 GMT' }, 5_000],
   ['a date in the past', { 'retry-after': 'Thu, 01 Jan 1970 00:00:05 GMT' }, 0],
   [
-    'a date by the clock of the response',
+    'a date and the current date',
     { 'retry-after': 'Thu, 01 Jan 1970 00:00:15 GMT', date: 'Thu, 01 Jan 1970 00:00:12 GMT' },
     3_000,
   ],
-  ['an exhausted limit', { ratelimit: '"default";r=0;t=2' }, 2_000],
-  ['a limit with a rest', { ratelimit: '"default";r=1;t=2' }, null],
-  ['nothing', {}, null],
-  ['another text', { 'retry-after': 'soon' }, null],
-])('a response with %s asks to wait %3$s ms', (_, headers, expected) => {
+  ['no remaining requests', { ratelimit: '"default";r=0;t=2' }, 2_000],
+  ['a remaining request', { ratelimit: '"default";r=1;t=2' }, null],
+  ['no headers', {}, null],
+  ['an invalid Retry-After', { 'retry-after': 'soon' }, null],
+])('for a response with %s the requested delay in milliseconds is %3$s', (_, headers, expected) => {
   expect(requestedDelayMs(new Headers(headers as Record<string, string>), 10_000)).toBe(expected)
 })

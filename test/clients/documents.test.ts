@@ -13,7 +13,7 @@ test('the types of the REST API in the client are up to date', () => {
   expect(readFileSync(join(root, clientTypesPath), 'utf8')).toBe(clientTypes())
 })
 
-describe('the text of a document', () => {
+describe('textOf', () => {
   const texts = globSync('test/graphql/documents/*.graphql', { cwd: root }).map((path) =>
     readFileSync(join(root, path), 'utf8'),
   )
@@ -21,12 +21,12 @@ describe('the text of a document', () => {
     fragment F on T @d { z(list: [1, {deep: [$a]}]) }
     mutation { z } subscription S { z }`
 
-  test('is printed from the syntax tree as graphql-js prints it', () => {
+  test('prints a syntax tree as a text that graphql-js parses to the same document', () => {
     expect(texts.length).toBeGreaterThan(0)
     for (const text of [...texts, allSyntax]) expect(print(parse(textOf(parse(text))))).toBe(print(parse(text)))
   })
 
-  test('is the text itself, also of a typed text', () => {
+  test('returns a string and a typed document string unchanged', () => {
     expect(textOf('{ a }')).toBe('{ a }')
     expect(textOf(new String('{ a }'))).toBe('{ a }')
     expect(() => textOf({})).toThrow('Not a GraphQL document')
@@ -41,16 +41,16 @@ test.each([
   ['fragment F on T { a }\nmutation($input: I!) { b }', undefined, 'mutation'],
   ['subscription { a }', undefined, 'subscription'],
   ['query Q($a: String = """mutation { """) { a }', undefined, 'query'],
-])('the operation of %j named %s is a %3$s', (text, name, expected) => {
+])('in %j the operation selected by the name %s is a %3$s', (text, name, expected) => {
   expect(operationTypeOf(text, name)).toBe(expected)
 })
 
-describe('a mutation may be repeated', () => {
+describe('a mutation', () => {
   test.each([
-    ['with its input as a variable', 'mutation($input: I!) { a(input: $input) { b } }', true],
-    ['not with its input in the document', 'mutation($id: ID!) { a(input: {id: $id}) { b } }', false],
+    ['is repeatable if its input is a variable', 'mutation($input: I!) { a(input: $input) { b } }', true],
+    ['is not repeatable if its input is in the document', 'mutation($id: ID!) { a(input: {id: $id}) { b } }', false],
     [
-      'not with two inputs',
+      'is not repeatable if it has two inputs',
       'mutation($input: I!, $other: J!) { a(input: $input) { b } c(input: $other) { b } }',
       false,
     ],
@@ -66,7 +66,7 @@ describe('a mutation may be repeated', () => {
 type Result = { readonly createPayout: { readonly __typename: 'CreatePayoutPayload' } | null }
 type Variables = { readonly input: { readonly amount: string; readonly idempotencyKey: string } }
 
-test('the variables and the result of a typed document are checked, with an optional key', () => {
+test('the compiler checks the variables and the result of a typed document, and the idempotency key is optional', () => {
   const client = createClient({ url: 'http://127.0.0.1:1', apiKey: 'key' })
   const pay = 'mutation' as unknown as TypedDocument<Result, Variables>
   const list = '{ a }' as unknown as TypedDocument<{ readonly a: string }, { [key: string]: never }>

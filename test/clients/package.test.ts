@@ -20,7 +20,7 @@ async function emptyFolder(): Promise<string> {
   return folder
 }
 
-test('the package installs into an empty folder, has its types, and pays', async () => {
+test('the package installs into an empty folder, compiles with its types, and pays', async () => {
   const folder = await emptyFolder()
   await installClient(folder)
   expect(await readdir(join(folder, 'node_modules'))).toEqual(['.package-lock.json', '@payout-gateway'])
@@ -67,7 +67,7 @@ async function blockOf(heading: string): Promise<string> {
   return block.split('```')[0]?.replace("'http://127.0.0.1:4000'", 'String(process.env.API_URL)') ?? ''
 }
 
-test('the package contains its schema, its sources and their maps, and nothing else', async () => {
+test('the package contains only sources, compiled files, source maps, the schema, the manifest, README.md and LICENSE', async () => {
   const folder = await emptyFolder()
   const { stdout } = await run('tar', ['-tzf', await packClient(folder)])
   const files = stdout.trim().split('\n')
@@ -96,7 +96,7 @@ test('the client imports no package and no module of Node.js, and is below 8 KB 
   expect(gzipSync(output[0].code).length).toBeLessThan(8_000)
 })
 
-test('an unused part of the client is not in a bundle', async () => {
+test('a bundler removes unused parts of the client', async () => {
   const folder = await emptyFolder()
   const entry = join(folder, 'entry.js')
   await writeFile(entry, `export { verifyWebhook } from '${join(root, 'clients/typescript/src/index.ts')}'`)
@@ -106,7 +106,7 @@ test('an unused part of the client is not in a bundle', async () => {
   expect(output[0].code.length).toBeLessThan(4_000)
 })
 
-test('the package has no dependency and the files that its manifest names', async () => {
+test('the package has no dependencies, and its manifest declares an ES module without side effects', async () => {
   const manifest = JSON.parse(await readFile(join(root, 'clients/typescript/package.json'), 'utf8'))
   expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([])
   expect(manifest).toMatchObject({ name: '@payout-gateway/client', sideEffects: false, type: 'module' })

@@ -23,8 +23,8 @@ const bankAccount = {
   recipientCountry: 'NIGERIA',
 } as const
 
-describe.each(everyEngine)('a client in front of a bad connection on %s', (engine) => {
-  test('pays once by REST, with one key that it reports, although the connection dies four times', async () => {
+describe.each(everyEngine)('a client with an unreliable connection on %s', (engine) => {
+  test('pays once through REST with one idempotency key, which it returns, although four attempts fail', async () => {
     const { proxy, address, options } = await startServiceAndProxy(engine)
     const retries: Retry[] = []
     const client = createClient({ ...options, onRetry: (retry) => retries.push(retry) })
@@ -44,7 +44,7 @@ describe.each(everyEngine)('a client in front of a bad connection on %s', (engin
     expect(await countPayouts()).toBe(before + 1)
   })
 
-  test('pays once by GraphQL, with one key that it reports, although the connection dies three times', async () => {
+  test('pays once through GraphQL with one idempotency key, which it returns, although three attempts fail', async () => {
     const { proxy, address, options } = await startServiceAndProxy(engine)
     const client = createClient(options)
     const customerId = await adaAt(address)
@@ -66,7 +66,7 @@ describe.each(everyEngine)('a client in front of a bad connection on %s', (engin
   })
 })
 
-test('the fetch for GraphQL libraries repeats a mutation with a key, and not one without', async () => {
+test('client.fetch retries a mutation that has an idempotency key, and does not retry any other mutation', async () => {
   const { proxy, options } = await startServiceAndProxy()
   const client = createClient(options)
   const send = (query: string, input: object) =>
@@ -91,8 +91,8 @@ test('the fetch for GraphQL libraries repeats a mutation with a key, and not one
   expect(proxy.seen).toHaveLength(1)
 })
 
-describe('a client that is rejected', () => {
-  test('does not retry, and says that nothing was done', async () => {
+describe('a client whose request fails', () => {
+  test('does not retry an invalid request, and reports the outcome rejected', async () => {
     const { proxy, options } = await startServiceAndProxy()
     const client = createClient(options)
     const error = await client.post('/api/payouts/banks', { body: { ...payout, amount: '1,5' } }).catch((e) => e)
@@ -104,14 +104,14 @@ describe('a client that is rejected', () => {
     expect(proxy.seen).toHaveLength(1)
   })
 
-  test('knows after a lost response that the rejection of the same key proves that nothing was done', async () => {
+  test('reports the outcome rejected if the service rejects the retry after a lost response', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push('lose')
     const rejected = createClient(options).post('/api/payouts/banks', { body: { ...payout, amount: '99999999' } })
     await expect(rejected).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', outcome: 'rejected', attempts: 2 })
   })
 
-  test('does not know after a lost response whether a rejected credential means that nothing was done', async () => {
+  test('reports the outcome unknown if the retry after a lost response gets 401', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push('lose', { status: 401 })
     await expect(createClient(options).post('/api/payouts/banks', { body: payout })).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('a client that is rejected', () => {
     })
   })
 
-  test('reports a failure of the service as unknown, without a retry', async () => {
+  test('reports the outcome unknown after a 500, and does not retry', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push({ status: 500 })
     await expect(createClient(options).post('/api/payouts/banks', { body: payout })).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('a client that is rejected', () => {
     })
   })
 
-  test('throws for an error of a GraphQL document, with its code', async () => {
+  test('throws a ServiceError with the code INVALID_DOCUMENT for an invalid GraphQL document', async () => {
     const { options } = await startServiceAndProxy()
     await expect(createClient(options).graphql('{ nonsense }')).rejects.toMatchObject({
       name: 'ServiceError',
@@ -158,21 +158,21 @@ describe('a client whose proxy asks it to wait', () => {
     return retries.map(({ delayMs }) => delayMs)
   }
 
-  test('waits for the seconds of Retry-After', async () => {
+  test('waits for the number of seconds in Retry-After', async () => {
     expect(await waits({ 'retry-after': '1' })).toEqual([expect.toSatisfy((ms) => ms >= 1_000)])
   })
 
-  test('waits until the date of Retry-After, by the clock of the response', async () => {
+  test('waits until the date in Retry-After, measured from the Date header of the response', async () => {
     const date = Date.parse('2020-01-01T00:00:00Z')
     const headers = { date: new Date(date).toUTCString(), 'retry-after': new Date(date + 1_000).toUTCString() }
     expect(await waits(headers)).toEqual([expect.toSatisfy((ms) => ms >= 1_000)])
   })
 
-  test('waits for the reset of an exhausted RateLimit', async () => {
+  test('waits until the reset time of the RateLimit header if no requests remain', async () => {
     expect(await waits({ ratelimit: '"default";r=0;t=1' })).toEqual([expect.toSatisfy((ms) => ms >= 1_000)])
   })
 
-  test('does not wait beyond its total time', async () => {
+  test('gives up if the requested delay exceeds its total time', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push({ status: 503, headers: { 'retry-after': '3600' } })
     await expect(createClient(options).get('/api/asset-codes')).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('a client whose proxy asks it to wait', () => {
   })
 })
 
-test('a client gives up when its total time is over, and reports the key to retry with', async () => {
+test('a client gives up after its total time, and its error contains the idempotency key for a later retry', async () => {
   const { proxy, options } = await startServiceAndProxy()
   proxy.faults.push(...Array<Fault>(1_000).fill('refuse'))
   const client = createClient({ ...options, retry: { baseDelayMs: 20, maxDelayMs: 50, totalMs: 500 } })
@@ -195,7 +195,7 @@ test('a client gives up when its total time is over, and reports the key to retr
   expect(error.attempts).toBeGreaterThan(1)
 })
 
-test('a client follows no redirect, which would carry its key to another host', async () => {
+test('a client does not follow a redirect, which could send its API key to another host', async () => {
   const { proxy, options } = await startServiceAndProxy()
   proxy.faults.push({ status: 308, headers: { location: 'http://127.0.0.1:9/' } })
   await expect(createClient(options).get('/api/asset-codes')).rejects.toMatchObject({
@@ -205,7 +205,7 @@ test('a client follows no redirect, which would carry its key to another host', 
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('an aborted signal ends a request, also between two attempts', async () => {
+test('an aborted signal ends a request, even between two attempts', async () => {
   const { proxy, options } = await startServiceAndProxy()
   const stopping = new AbortController()
   proxy.faults.push({ status: 503, headers: { 'retry-after': '30' } })

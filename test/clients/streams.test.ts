@@ -43,7 +43,7 @@ const eventPublished = `subscription ($after: String) {
 }`
 
 describe.each(everyEngine)('events on %s', (engine) => {
-  test('arrive in order and without gaps from the feed, over refused, lost and rejected responses', async () => {
+  test('arrive from the feed in order and without gaps, although several requests fail', async () => {
     const { address, proxy, options } = await startServiceAndProxy(engine)
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const retries: Retry[] = []
@@ -70,7 +70,7 @@ describe.each(everyEngine)('events on %s', (engine) => {
     expect(await second).toMatchObject({ type: 'payout.initiated', object: { id: next.id } })
   })
 
-  test('arrive once each from a subscription, which resumes after a cut', async () => {
+  test('arrive exactly once from a subscription, which resumes after its connection is cut', async () => {
     const { address, proxy, options } = await startServiceAndProxy(engine)
     const direct = createClient({ url: address, apiKey: demoApiKey })
     let starts = 0
@@ -96,7 +96,7 @@ describe.each(everyEngine)('events on %s', (engine) => {
 })
 
 describe('a subscription', () => {
-  test('connects again when its connection is silent', async () => {
+  test('reconnects if its connection is silent for too long', async () => {
     const { address, proxy, options } = await startServiceAndProxy()
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const retries: Retry[] = []
@@ -119,7 +119,7 @@ describe('a subscription', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  test('continues with a new token when its token expires', async () => {
+  test('continues with a new token after the service rejects the old token', async () => {
     const { place, address, proxy } = await startServiceAndProxy()
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const { id, apiKey } = await createKey(place, 'read')
@@ -143,7 +143,7 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('starts again from now if it has onStart and the service does not have its position', async () => {
+  test('restarts with new events if it has onStart and the service does not know its position', async () => {
     const { address, options } = await startServiceAndProxy()
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const started = Promise.withResolvers<void>()
@@ -159,17 +159,17 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('throws if the service does not have its position, and it has no onStart', async () => {
+  test('throws if it has no onStart and the service does not know its position', async () => {
     const { options } = await startServiceAndProxy()
     const stream = createClient(options).subscribe(eventPublished, {}, { ...untilEnd(), lastEventId: '9999999' })
     await expect(stream.next()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 })
 
-describe('a stream that the service rejects permanently throws its error:', () => {
+describe('a stream throws the error of the service for', () => {
   test.each([
-    ['an unknown key', 'pgw_sandbox_unknown', { status: 401, code: 'INVALID_TOKEN' }],
-    ['a key that may not read', null, { status: 403, code: 'INSUFFICIENT_SCOPE' }],
+    ['an unknown API key', 'pgw_sandbox_unknown', { status: 401, code: 'INVALID_TOKEN' }],
+    ['an API key without the scope read', null, { status: 403, code: 'INSUFFICIENT_SCOPE' }],
   ])('%s', async (_, key, expected) => {
     const { place, options } = await startServiceAndProxy()
     const { apiKey } = key === null ? await createKey(place, 'payouts') : { apiKey: key }
@@ -181,13 +181,13 @@ describe('a stream that the service rejects permanently throws its error:', () =
     }
   })
 
-  test('a sequence after the latest', async () => {
+  test('a position after the latest event', async () => {
     const { options } = await startServiceAndProxy()
     await expect(createClient(options).events({ after: 9_999_999 }).next()).rejects.toMatchObject({ status: 400 })
   })
 })
 
-test('a forwarded subscription gives its results to a sink until it is ended', async () => {
+test('a forwarded subscription passes its results to a sink', async () => {
   const { address, options } = await startServiceAndProxy()
   const direct = createClient({ url: address, apiKey: demoApiKey })
   const after = String((await readAll(direct)).length)
@@ -198,7 +198,7 @@ test('a forwarded subscription gives its results to a sink until it is ended', a
   end()
 })
 
-test('a subscription with isAfterResponses holds its results back until earlier requests have their responses', async () => {
+test('a subscription with isAfterResponses delays its results until all earlier requests have received responses', async () => {
   const { address, proxy, options } = await startServiceAndProxy()
   const direct = createClient({ url: address, apiKey: demoApiKey })
   const client = createClient({ ...options, retry: { baseDelayMs: 20, attemptTimeoutMs: 3_000 } })

@@ -17,7 +17,7 @@ function tokenFor(seconds: number, name: string, clockAheadMs = 0) {
 }
 
 describe('a token source', () => {
-  test('requests one token for all callers that wait for it', async () => {
+  test('requests one token for concurrent callers', async () => {
     const from = vi.fn(async () => tokenFor(900, 'a'))
     const source = createTokenSource({ from })
     const tokens = await Promise.all(Array.from({ length: 10 }, () => source.current()))
@@ -25,7 +25,7 @@ describe('a token source', () => {
     expect(from).toHaveBeenCalledTimes(1)
   })
 
-  test('replaces a token in the background before it expires, and waits for one after that', async () => {
+  test('replaces a token in the background before it expires, and makes callers wait for a new token after it expires', async () => {
     vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ['Date'] })
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`) })
@@ -40,7 +40,7 @@ describe('a token source', () => {
     expect([await nameOf(), count]).toEqual(['token-3', 3])
   })
 
-  test('keeps a token to its end if it cannot be replaced', async () => {
+  test('keeps a token until it expires if no new token can be obtained', async () => {
     vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ['Date'] })
     const from = vi.fn(async () => tokenFor(900, 'a'))
     const source = createTokenSource({ from })
@@ -57,7 +57,7 @@ describe('a token source', () => {
   test.each([
     ['behind', 600_000],
     ['ahead of', -1_200_000],
-  ])('uses the lifetime of a token if this machine’s clock is %s the service’s', async (_, serviceAheadMs) => {
+  ])('uses a token for its whole lifetime if the local clock is %s the service’s clock', async (_, serviceAheadMs) => {
     vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ['Date'] })
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`, serviceAheadMs) })
@@ -70,7 +70,7 @@ describe('a token source', () => {
     expect(count).toBe(2)
   })
 
-  test('does not drop the token that has replaced a rejected one', async () => {
+  test('keeps a new token if the rejected token that it replaced is dropped again', async () => {
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`) })
     const first = await source.current()
@@ -82,7 +82,7 @@ describe('a token source', () => {
 })
 
 describe('a client with tokens', () => {
-  test('requests one new token for all requests that the service rejects, and sends each again', async () => {
+  test('requests one new token when several requests are rejected, and sends each request again', async () => {
     const { address, proxy } = await startServiceAndProxy()
     const server = createClient({ url: address, apiKey: demoApiKey })
     const customer_id = await adaAt(address)
@@ -103,7 +103,7 @@ describe('a client with tokens', () => {
     expect(proxy.seen.every(({ headers }) => headers['x-api-key'] === undefined)).toBe(true)
   })
 
-  test('gives up if each new token is rejected', async () => {
+  test('gives up if the new token is rejected too', async () => {
     const { proxy } = await startServiceAndProxy()
     let count = 0
     const tokens = createTokenSource({ from: async () => tokenFor(900, `unknown-${++count}`) })
@@ -114,7 +114,7 @@ describe('a client with tokens', () => {
     expect([count, proxy.seen.length]).toEqual([2, 2])
   })
 
-  test('retries while its page’s server gives no token, and not if that rejects the user', async () => {
+  test('retries while the token endpoint is unavailable, and gives up if the token endpoint rejects the user', async () => {
     const { address, proxy } = await startServiceAndProxy()
     proxy.faults.push('refuse', { status: 503 }, { status: 403 })
     const tokens = createTokenSource({ from: `${proxy.address}/token` })
@@ -124,7 +124,7 @@ describe('a client with tokens', () => {
   })
 })
 
-test('a payout whose response was lost has an unknown outcome and its key if the user then gets no token', async () => {
+test('the error has the outcome unknown and the idempotency key if a payout’s response is lost and no new token is obtained', async () => {
   const { address, proxy } = await startServiceAndProxy()
   const customer_id = await adaAt(address)
   const server = createClient({ url: address, apiKey: demoApiKey })
@@ -152,7 +152,7 @@ const unsent = {
   retryAfterMs: null,
 } as const
 
-test('a client needs an API key or tokens, and not both', () => {
+test('a client requires either an API key or tokens', () => {
   const url = 'http://127.0.0.1:1'
   const tokens = createTokenSource({ from: '/token' })
   expect(() => createClient({ url })).toThrow('Set either apiKey or tokens.')

@@ -45,7 +45,7 @@ async function createLostPayout(context: Context): Promise<string> {
   return id
 }
 
-describe.each(everyEngine)('on %s', (engine) => {
+describe.each(everyEngine)('console actions on %s:', (engine) => {
   test.each([
     ['retry', 'PROCESSING', createLostPayout, 'UNKNOWN', 90n],
     ['complete', 'COMPLETED', paidAndNot, 'COMPLETED', 90n],
@@ -103,7 +103,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('key create shows a key once; key revoke and key rotate change keys', async () => {
+  test('key create shows the new API key once, and key revoke and key rotate change API keys', async () => {
     const { app, console } = await start(engine)
     const path = `/merchants/${app.merchant.id}`
     const form = { ...(await console.form(path, 'key create')), reason: 'a new shop', scopes: 'read' }
@@ -131,7 +131,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     ])
   })
 
-  test('an action that moves money or is final is confirmed on a page with its values, which changes nothing', async () => {
+  test('an action that is final or moves money first opens a confirmation page, which changes nothing', async () => {
     const { app, console, walletId, context } = await start(engine)
     const { id: payoutId } = await createRailPayout(context)
     await depositToWallet(context, { walletId, amount: '25', reference: 'mistyped' })

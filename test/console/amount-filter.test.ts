@@ -11,7 +11,7 @@ const idsIn = (text: string) => [...text.matchAll(/ title="([\w-]{36})"/g)].map(
 const hostile = `<script>alert("x")</script>`
 
 describe.each(everyEngine)('the filter by amount on %s', (engine) => {
-  test('selects payouts and deposits in units of the chosen currency, page by page, and in the file', async () => {
+  test('selects payouts and deposits by an amount in the chosen currency, on every page and in the CSV file', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1000' })
     await app.wallet({ balance: '1000', assetCode: 'USDT' })
@@ -42,7 +42,7 @@ describe.each(everyEngine)('the filter by amount on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('explains at its fields what is missing or wrong, and keeps what was typed', async () => {
+  test('shows an error next to each missing or invalid field, and keeps the input', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -74,7 +74,7 @@ describe.each(everyEngine)('the filter by amount on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the filter by merchant on %s', (engine) => {
-  test('is a choice with up to 200 merchants, and takes an id with more', async () => {
+  test('is a select box for up to 200 merchants, and a text field for an id if there are more', async () => {
     const app = await startApp(engine)
     const create = async (count: number) => {
       for (let made = 0; made < count; made++) await createMerchant(app.service, { name: `${hostile} ${made}` })

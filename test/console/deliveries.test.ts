@@ -64,7 +64,7 @@ async function startWithDeliveries(engine: (typeof everyEngine)[number], eventCo
 }
 
 describe.each(everyEngine)('the list of webhook deliveries on %s', (engine) => {
-  test('shows those to all endpoints of all merchants, newest event first, and filters them', async () => {
+  test('shows the deliveries to all endpoints of all merchants, newest event first, and can be filtered', async () => {
     const { app, one, two, theirs, other } = await startWithDeliveries(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -90,7 +90,7 @@ describe.each(everyEngine)('the list of webhook deliveries on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('is paged, each delivery once, for one merchant and for all, also by operators who may only look', async () => {
+  test('shows each delivery once across its pages, for one merchant or all, even to operators with the role look', async () => {
     const { app } = await startWithDeliveries(engine, 23)
     const console = await openOperatorConsole(app)
     const operator = await console.operator('eve', 'look')

@@ -36,7 +36,7 @@ async function startWithDeposits(engine: (typeof everyEngine)[number]) {
 }
 
 describe.each(everyEngine)('the list of deposits on %s', (engine) => {
-  test('shows the credited deposits of all merchants, from chains and by hand, and filters them', async () => {
+  test('shows the on-chain and manual deposits of all merchants, and can be filtered', async () => {
     const { app, walletId, customerId, customerWallet, other } = await startWithDeposits(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -63,7 +63,7 @@ describe.each(everyEngine)('the list of deposits on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('is paged, each deposit once, and downloaded as CSV by operators who may only look', async () => {
+  test('shows each deposit once across its pages, and can be downloaded as CSV by operators with the role look', async () => {
     const { app, walletId } = await startWithDeposits(engine)
     for (let number = 0; number < 25; number++)
       await depositToWallet(app.context(), { walletId, amount: '1', reference: `number ${number}` })

@@ -10,7 +10,7 @@ import { openOperatorConsole } from './support/open-operator-console.ts'
 const pair = { fromCode: 'USDC', toCode: 'NGN' }
 
 describe.each(everyEngine)('the forms of the console on %s', (engine) => {
-  test('choose currencies from a list and take times in UTC without a zone', async () => {
+  test('have a list of currencies, and interpret times without a UTC offset as UTC', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -36,7 +36,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('explain each invalid field next to it, and keep the other values', async () => {
+  test('show an error next to each invalid field, and keep the other values', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -54,7 +54,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(slip.text).not.toContain('--force')
   })
 
-  test('show the rate and the fee in force next to the new one, and change them', async () => {
+  test('show the current rate and fee next to the fields for new values, and change both', async () => {
     const app = await startApp(engine)
     await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1.5', percent: '0.25' })
     const console = await openConsole(app)
@@ -76,7 +76,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are hidden from operators who may only look, and their requests are rejected', async () => {
+  test('are hidden from operators with the role look, whose requests are rejected', async () => {
     const app = await startApp(engine)
     await createMerchant(app.service, { name: 'Other merchant' })
     const console = await openOperatorConsole(app)

@@ -77,7 +77,7 @@ describe('the console link', () => {
 })
 
 describe('without a session', () => {
-  test('every page and form responds alike, whether it exists or not', async () => {
+  test('every page and form returns the same response, whether it exists or not', async () => {
     const { console } = await start()
     const { basePath: base } = console.entrance
     await console.enter()
@@ -90,14 +90,14 @@ describe('without a session', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('guesses of the link are limited: after twenty the link itself is rejected', async () => {
+  test('twenty requests with a wrong link invalidate the link', async () => {
     const { console } = await start()
     for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
     expectClosed(await console.ask('GET', console.link))
     expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
-  test('guesses of a session are limited', async () => {
+  test('twenty requests with a wrong cookie end the session', async () => {
     const { console } = await start()
     await console.enter()
     const { basePath: base } = console.entrance
@@ -109,7 +109,7 @@ describe('without a session', () => {
 })
 
 describe('the session', () => {
-  test('ends after half an hour without use', async () => {
+  test('ends after 30 minutes without a request', async () => {
     const { console, pass } = await start()
     await console.enter()
     for (let times = 0; times < 3; times++) {
@@ -122,7 +122,7 @@ describe('the session', () => {
     expectClosed(await console.get('/'))
   })
 
-  test('ends after twelve hours, however much it is used', async () => {
+  test('ends after twelve hours, even if it is in use', async () => {
     const { console, pass } = await start()
     await console.enter()
     for (let times = 0; times < 28; times++) {
@@ -133,7 +133,7 @@ describe('the session', () => {
     expectClosed(await console.get('/'))
   })
 
-  test('ends permanently by its button', async () => {
+  test('ends permanently when the operator ends it', async () => {
     const { console } = await start()
     await console.enter()
     const { text } = await console.get('/')
@@ -147,8 +147,8 @@ describe('the session', () => {
   })
 })
 
-describe('a request from another site', () => {
-  test('with another Host name is rejected, even with the session', async () => {
+describe('a request to the console', () => {
+  test('with another Host header is rejected, even with the session cookie', async () => {
     const { console } = await start()
     await console.enter()
     const port = new URL(console.origin).port
@@ -158,7 +158,7 @@ describe('a request from another site', () => {
     expect((await console.get('/', { host: `127.0.0.1:${port}` })).status).toBe(200)
   })
 
-  test('with two Host headers is rejected as malformed, in any order and even with the session', async () => {
+  test('with two Host headers is rejected as malformed, in any order and even with the session cookie', async () => {
     const { console } = await start()
     await console.enter()
     const own = new URL(console.origin).host
@@ -176,7 +176,7 @@ describe('a request from another site', () => {
     expect((await console.ask('GET', path, ['host', own, 'cookie', console.session()])).status).toBe(200)
   })
 
-  test('with the origin of another site or port is rejected', async () => {
+  test('with Sec-Fetch-Site: cross-site or same-site is rejected', async () => {
     const { console } = await start()
     await console.enter()
     for (const site of ['cross-site', 'same-site']) expectClosed(await console.get('/', { 'sec-fetch-site': site }))
@@ -186,9 +186,9 @@ describe('a request from another site', () => {
   test.each([
     ['of another site', 'https://evil.example'],
     ['of another port', 'http://127.0.0.1:1'],
-    ['that is hidden', 'null'],
+    ['that is null', 'null'],
     ['that is missing', undefined],
-  ])('that posts a form with origin %s changes nothing', async (_, origin) => {
+  ])('that posts a form with an origin %s changes nothing', async (_, origin) => {
     const { console } = await start()
     await console.enter()
     const fields = { ...(await console.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
@@ -199,7 +199,7 @@ describe('a request from another site', () => {
     expect(await console.kept()).toEqual([])
   })
 
-  test('that posts a form without the token of its page and subject changes nothing', async () => {
+  test('that posts a form without the token for its page and its object changes nothing', async () => {
     const { app, console } = await start()
     await console.enter()
     const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
@@ -224,7 +224,7 @@ describe('a request from another site', () => {
     expect(body.error).toBe(undefined)
   })
 
-  test('a body that is not a form, or is too long, is rejected', async () => {
+  test('with a body that is not a form, or is too long, is rejected', async () => {
     const { console } = await start()
     await console.enter()
     expect((await console.post('/rails', {}, { 'content-type': 'application/json' })).status).toBe(415)

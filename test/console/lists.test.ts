@@ -46,7 +46,7 @@ const firstCells = (text: string) =>
   [...text.matchAll(/<tr role="row"><td[^>]*><div>.*?(?:title="([\w-]{36})")/g)].map(([, id]) => String(id))
 
 describe.each(everyEngine)('the lists of the console on %s', (engine) => {
-  test('show the payouts of all merchants by default, with names and grouped amounts, and filter them', async () => {
+  test('show the payouts of all merchants by default, with names and grouped amounts, and can be filtered', async () => {
     const { app, customer, wallet, processing, completed, failed, other } = await startTwoMerchants(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -71,7 +71,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('show customers, wallets and payout methods of one merchant only if it is selected', async () => {
+  test('show the customers, wallets and payout methods of all merchants, or only those that match a filter', async () => {
     const { app, customer, stranger, wallet, other } = await startTwoMerchants(engine)
     const { result: method } = await createBankPayoutMethod(app.context(), {
       ...{
@@ -104,7 +104,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('show the webhook endpoints of all merchants or of one, as a page and as a file', async () => {
+  test('show the webhook endpoints of all merchants or of one, as a page and as a CSV file', async () => {
     const { app, other } = await startTwoMerchants(engine)
     const create = async (merchantId: string, url: string) =>
       (await createWebhookEndpoint(createContext(app.service, merchantId), { url, description: hostile })).result.id
@@ -124,7 +124,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('download all filtered rows as CSV, in which no text is a formula', async () => {
+  test('can be downloaded as CSV with all matching rows, in which formulas are escaped', async () => {
     const { app, processing, completed } = await startTwoMerchants(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -157,7 +157,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are shown to operators who may only look, as pages and files', async () => {
+  test('are available to operators with the role look, as pages and as CSV files', async () => {
     const { app, customer } = await startTwoMerchants(engine)
     const console = await openOperatorConsole(app)
     const operator = await console.operator('eve', 'look')
@@ -167,7 +167,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('that are empty say how the first item comes to be', async () => {
+  test('that are empty explain how to create the first item', async () => {
     const console = await openConsole(await startApp(engine))
     await console.enter()
     for (const [path, hint] of [

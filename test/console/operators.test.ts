@@ -61,7 +61,7 @@ function formsOf({ text }: ConsoleResponse): Record<string, string>[] {
 }
 
 describe.each(everyEngine)('an operator of the console on %s', (engine) => {
-  test('signs in by a link once, sets a password there, and signs in with it, seeing the last sign-in', async () => {
+  test('sets a password with a one-time link, signs in with the password, and sees the time of the last sign-in', async () => {
     const { app, console, pass } = await start(engine)
     const ada = await console.operator('ada', 'act', password)
     expect((await expectSignedIn(ada)).text).toContain('first sign-in')
@@ -87,7 +87,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     for (const secret of [password, ada.session().split('=')[1]]) expect(stored).not.toContain(secret)
   })
 
-  test('performs actions under the own name', async () => {
+  test('appears in the operator log with the actions that the operator performed', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben')]
     expect((await ada.act('/rails', 'rail pause', {}, 'sandbox')).status).toBe(303)
@@ -102,7 +102,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     ])
   })
 
-  test('with the role look opens every page, and sees no form of an action', async () => {
+  test('with the role look can open every page, and sees no action forms', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben', 'look')]
     for (const path of await everyPage(app)) {
@@ -118,7 +118,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('with the role look performs no action, whatever is sent', async () => {
+  test('with the role look cannot perform any action, even by posting another operator’s form', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben', 'look')]
     const sent: string[] = []
@@ -140,7 +140,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect((await ben.get('/books')).text).toContain('This console has not run it yet.')
   })
 
-  test('loses the session when the operator is removed or gets another role or password, and no one else does', async () => {
+  test('loses the session if removed or given another role or password, without effect on other operators', async () => {
     const { app, console } = await start(engine)
     const ben = await console.operator('ben')
     const removed = await console.operator('ada')
@@ -165,7 +165,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     await expectSignedIn(ben)
   })
 
-  test('loses the session in the middle of a form when the role changes, and nothing is done', async () => {
+  test('cannot submit a form that was opened before the role changed', async () => {
     const { app, console } = await start(engine)
     const ada = await console.operator('ada')
     const form = { ...(await ada.form('/rails', 'rail pause', 'sandbox')), reason: 'at the last moment' }
@@ -176,7 +176,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('uses a link once, also when it is sent several times concurrently', async () => {
+  test('can use a link only once, even if the link is sent several times concurrently', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })
@@ -187,7 +187,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('cannot use a link after an hour, after another link, or after the removal', async () => {
+  test('cannot use a link that is an hour old, that was replaced by a newer link, or whose operator was removed', async () => {
     const { app, console, pass } = await start(engine)
     await console.operator('ada')
     const links = async () => (await createOperatorLink(app.service, { name: 'ada' })).token
@@ -209,7 +209,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     await refused('')
   })
 
-  test('keeps a link that a program previews, or whose password is too short', async () => {
+  test('can still use a link after a link preview opened it, or after a password that was too short', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })

@@ -97,7 +97,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     }
   })
 
-  test('shows today and the last 30 days by currency and corridor, with links to the payouts', async () => {
+  test('shows the figures of today and the last 30 days by currency and corridor, with links to the payouts', async () => {
     const app = await startPaidApp(engine)
     await sealAll(app.service)
 
@@ -132,7 +132,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     expect(ids.length).toBe(new Set(ids).size)
   })
 
-  test('says how many events are not counted yet', async () => {
+  test('shows the number of events that are not counted yet', async () => {
     const app = await startPaidApp(engine)
     expect(await overviewOf(app)).toMatch(/\d+ events not counted yet/)
     await sealAll(app.service)
@@ -183,7 +183,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     expect(after).toContain('of the latest 2, 0 after a retry')
   })
 
-  test('of an installation without payouts says what to do first', async () => {
+  test('of an installation without payouts explains the first steps', async () => {
     const app = await startApp(engine)
     const text = await overviewOf(app)
     expect(text).toContain('No payouts in the last 30 days')

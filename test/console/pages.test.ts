@@ -25,7 +25,7 @@ function wayIn(text: string, name: RegExp, base: string): string | null {
 }
 
 describe.each(everyEngine)('the console pages on %s', (engine) => {
-  test('escape text of merchants and customers everywhere', async () => {
+  test('escape all text from merchants and customers', async () => {
     const app = await startApp(engine)
     const context = app.context()
     await app.wallet({ balance: '100' })
@@ -83,7 +83,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('page through a list forwards and backwards, each row once', async () => {
+  test('show each row of a paged list once, forwards and backwards', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payouts = []
@@ -105,7 +105,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(idsIn(back.text)).toEqual(seen[1])
   })
 
-  test('find merchants by a part of the name with any characters, page by page', async () => {
+  test('find merchants by any part of the name, including special characters, page by page', async () => {
     const app = await startApp(engine)
     for (const name of ['100 % Rent', 'under_score', 'Underscore', 'back\\slash'])
       await createMerchant(app.service, { name })
@@ -132,7 +132,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint yet.')
   })
 
-  test('explain an invalid URL and a missing object', async () => {
+  test('return 404 for a missing object, and 400 for an invalid query parameter', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -152,7 +152,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('the overview shows paused rails and missing rates', async () => {
+  test('show paused rails and missing rates on the overview', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
     await pauseSubmissions(app.service, { rail: 'bank-one' })
     const console = await openConsole(app)
@@ -162,7 +162,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(text).toContain('Every pair in use has a rate')
   })
 
-  test('the overview reports a missing rate only for used pairs', async () => {
+  test('report a missing rate on the overview only for used currency pairs', async () => {
     const app = await startApp(engine, { rates: [] })
     const console = await openConsole(app)
     await console.enter()

@@ -23,7 +23,7 @@ function stepsIn(text: string): readonly string[] {
 const without = (steps: readonly string[]) => steps.map((step) => step.replace(/^[\d-]+ [\d:]+ /, ''))
 
 describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
-  test('names the merchant, the rail, the operator and the ledger in the order of their steps', async () => {
+  test('shows the steps of the merchant, the rail, the operator and the ledger in the order of their times', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await createContradictedPayout(app.context(), 'COMPLETED', 'REJECTED')
@@ -50,7 +50,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('has each webhook attempt once, and no step of a rail if an operator pays', async () => {
+  test('shows each webhook attempt once, and no rail steps if an operator settles the payout', async () => {
     const app = await startApp(engine)
     const context = app.context()
     await app.wallet({ balance: '100' })

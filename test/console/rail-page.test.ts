@@ -49,7 +49,7 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('pauses and resumes the rail, unless the operator may only look', async () => {
+  test('can pause and resume the rail, unless the operator has the role look', async () => {
     const app = await startApp(engine)
     const console = await openOperatorConsole(app)
     const [operator, viewer] = [await console.operator('ada', 'act'), await console.operator('eve', 'look')]
@@ -68,7 +68,7 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the page of a merchant on %s', (engine) => {
-  test('shows the volumes of its own payouts, and links its lists', async () => {
+  test('shows the volumes of the merchant’s payouts, and links to the merchant’s lists', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     await createRailPayout(app.context(), '12.5')

@@ -8,7 +8,7 @@ import { perform } from '../support/perform.ts'
 import { foreignScript, openConsole } from './support/open-console.ts'
 
 describe.each(everyEngine)('the search box of the console on %s', (engine) => {
-  test('leads to the page of the only exact match, and lists several matches with their merchants', async () => {
+  test('redirects to the page of a single exact match, and lists several matches with their merchants', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payout = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })

@@ -42,15 +42,15 @@ function expectRefused({ status, text, headers }: ConsoleResponse): void {
 
 const statusOf = async (asked: Promise<ConsoleResponse>) => (await asked).status
 
-describe('the cookie of a session', () => {
-  test('is bound to the host, HTTPS and the console’s own pages', async () => {
+describe('the session cookie', () => {
+  test('has the prefix __Host- and the attributes HttpOnly, Secure and SameSite=Strict', async () => {
     const { console } = await start()
     const { headers } = await console.browser().signIn('ada', password)
     const [cookie] = headers['set-cookie'] as string[]
     expect(cookie).toMatch(/^__Host-payout_gateway_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
   })
 
-  test('has the same protections on this machine without TLS, but for those that need it', async () => {
+  test('on localhost without TLS keeps HttpOnly and SameSite=Strict, and omits __Host- and Secure', async () => {
     const url = 'http://localhost:4100'
     const { app, console } = await start({ url, trustedProxies: 0 })
     const browser = console.browser({ host: 'localhost:4100' })
@@ -61,7 +61,7 @@ describe('the cookie of a session', () => {
     expect((await browser.get('/')).status).toBe(200)
   })
 
-  test('is not the one that a browser had before, so no one can choose a session for an operator', async () => {
+  test('is replaced at each sign-in, which prevents session fixation', async () => {
     const { console } = await start()
     const mallory = console.browser()
     await mallory.signIn('ada', password)
@@ -79,7 +79,7 @@ describe('the cookie of a session', () => {
 })
 
 describe('a session', () => {
-  test('ends after half an hour without use, and after twelve hours however much it is used', async () => {
+  test('ends after 30 minutes without a request, and after twelve hours even if it is in use', async () => {
     const { console, pass } = await start()
     const [idle, busy] = [console.browser(), console.browser()]
     await idle.signIn('ada', password)
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect((await busy.get('/')).headers.location).toBe('/sign-in')
   })
 
-  test('ends by its button, which needs the token of the session, and only then', async () => {
+  test('is ended by a form with its own token, and not by a form with the token of another session', async () => {
     const { console } = await start()
     const [ada, other] = [console.browser(), console.browser()]
     await ada.signIn('ada', password)
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(await statusOf(other.get('/'))).toBe(200)
   })
 
-  test('of an operator on an eleventh browser ends the oldest', async () => {
+  test('that is an operator’s eleventh ends the oldest session of that operator', async () => {
     const { app, console } = await start()
     const { token } = await createOperator(app.service, { name: 'ben', role: 'look' })
     const ben = console.browser()
@@ -137,8 +137,8 @@ describe('a session', () => {
   })
 })
 
-describe('an operator of CONSOLE_USERS', () => {
-  test('signs in with the password of the hash, without a row in the database, and precedes a stored one', async () => {
+describe('an operator in CONSOLE_USERS', () => {
+  test('signs in with the password of the configured hash, and replaces a stored operator of the same name', async () => {
     const operators = [{ name: 'ada', role: 'look' as const, passwordHash: await hashPassword('of the environment') }]
     const { console } = await start({ operators })
     const browser = console.browser()
@@ -149,7 +149,7 @@ describe('an operator of CONSOLE_USERS', () => {
 })
 
 describe('a wrong password', () => {
-  test('is answered like an unknown name, and like a name without a password', async () => {
+  test('gets the same response for a known name, an unknown name and a name without a password', async () => {
     const { app, console } = await start()
     await createOperator(app.service, { name: 'ben', role: 'act' })
     const answers = []
@@ -172,7 +172,7 @@ describe('a wrong password', () => {
     ])
   })
 
-  test('takes about as long for an unknown name as for a known one', async () => {
+  test('is rejected in about the same time for an unknown name as for a known name', async () => {
     const { console } = await start()
     const durations = { ada: [] as number[], unknown: [] as number[] }
     for (let round = 0; round < 4; round++) {
@@ -186,7 +186,7 @@ describe('a wrong password', () => {
     expect(Math.min(...durations.unknown)).toBeGreaterThan(Math.min(...durations.ada) / 3)
   })
 
-  test('makes an operator wait after the fifth, from wherever it is sent, with the right password too', async () => {
+  test('sent five times for one operator blocks that operator from every address, even with the right password', async () => {
     const { console, pass } = await start()
     for (let count = 0; count < 5; count++) expect(await guess(console, { from: `203.0.113.${count}` })).toBe(403)
     const blocked = await console.browser(proxied('198.51.100.1')).signIn('ada', password)
@@ -202,7 +202,7 @@ describe('a wrong password', () => {
     expect((await console.browser().signIn('ada', password)).status).toBe(303)
   })
 
-  test('makes an unknown operator wait alike, and no other', async () => {
+  test('sent five times for an unknown name blocks that name, and no other name', async () => {
     const { console } = await start()
     for (let count = 0; count < 5; count++) {
       expect(await guess(console, { name: 'unknown', from: `203.0.113.${count}` })).toBe(403)
@@ -212,7 +212,7 @@ describe('a wrong password', () => {
     expect((await console.browser().signIn('ada', password)).status).toBe(303)
   })
 
-  test('makes the address wait after the twentieth, by network, and leaves others alone', async () => {
+  test('sent twenty times from one IPv6 network blocks that network, and no other network', async () => {
     const { console } = await start()
     for (let count = 0; count < 20; count++) {
       expect(await guess(console, { name: `name-${count}`, from: `2001:db8:0:1::${count + 1}` })).toBe(403)
@@ -221,14 +221,14 @@ describe('a wrong password', () => {
     expect((await console.browser(proxied('2001:db8:0:2::1')).signIn('ada', password)).status).toBe(303)
   })
 
-  test('counts before it is checked, so concurrent guesses are limited too', async () => {
+  test('is counted before it is checked, so concurrent guesses are limited too', async () => {
     const { console } = await start()
     const statuses = await Promise.all(Array.from({ length: 40 }, () => guess(console)))
     expect(statuses.filter((status) => status === 403)).toHaveLength(5)
     expect(statuses.filter((status) => status === 429)).toHaveLength(35)
   })
 
-  test('that too many others keep from being checked counts for no one', async () => {
+  test('is not counted if it was rejected with 503 because too many passwords were being checked', async () => {
     const { console } = await start()
     const statuses = await Promise.all(
       Array.from({ length: 60 }, (_, place) =>
@@ -240,14 +240,14 @@ describe('a wrong password', () => {
     expect(console.faults).toEqual([])
   })
 
-  test('does not stop a link: an operator whom an attacker makes wait gets in', async () => {
+  test('sent too often from an address does not block sign-in links from that address', async () => {
     const { app, console } = await start()
     for (let count = 0; count < 25; count++) await guess(console, { name: `name-${count % 5}` })
     const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
     expect((await console.browser().useLink(token)).status).toBe(303)
   })
 
-  test('from a proxy that is not trusted counts for the proxy, whatever address it names', async () => {
+  test('forwarded by an untrusted proxy is counted for the address of the proxy', async () => {
     const { console } = await start({ trustedProxies: 0 })
     for (let count = 0; count < 20; count++) {
       expect(await guess(console, { name: `name-${count}`, from: `203.0.113.${count}` })).toBe(403)
@@ -256,8 +256,8 @@ describe('a wrong password', () => {
   })
 })
 
-describe('a request from another site', () => {
-  test('with another Host name is rejected, also if a proxy forwards the right one', async () => {
+describe('a request to the console', () => {
+  test('with another Host header is rejected, even if X-Forwarded-Host has the right host', async () => {
     const { console } = await start()
     const ada = console.browser()
     await ada.signIn('ada', password)
@@ -280,9 +280,9 @@ describe('a request from another site', () => {
     ['of another site', 'https://evil.example'],
     ['without TLS', 'http://console.example.com'],
     ['of another port', 'https://console.example.com:444'],
-    ['that is hidden', 'null'],
+    ['that is null', 'null'],
     ['that is missing', undefined],
-  ])('with an origin %s can neither sign in nor act', async (_, origin) => {
+  ])('with an origin %s can neither sign in nor perform an action', async (_, origin) => {
     const { app, console } = await start()
     const ada = console.browser()
     await ada.signIn('ada', password)
@@ -304,7 +304,7 @@ describe('a request from another site', () => {
     expect((await console.browser().useLink(token)).status).toBe(303)
   })
 
-  test('by a link opens the sign-in only, even with a cookie; anything else from there is rejected', async () => {
+  test('from a link on another site opens only the sign-in page, even with a session cookie, and other cross-site requests are rejected', async () => {
     const { console } = await start()
     const ada = console.browser()
     await ada.signIn('ada', password)
@@ -322,7 +322,7 @@ describe('a request from another site', () => {
 })
 
 describe('without a session', () => {
-  test('every page answers alike, whether it exists or not, and no form does anything', async () => {
+  test('every path redirects to the sign-in page, whether it exists or not, and every form is rejected', async () => {
     const { console } = await start()
     const browser = console.browser()
     for (const path of ['/', '/payouts', '/payouts/x', '/merchants', '/nowhere', '/link/x', '/sign-in/x', '/end']) {
@@ -334,7 +334,7 @@ describe('without a session', () => {
     expect(await browser.kept()).toHaveLength(1)
   })
 
-  test('a body that is not a form, or is too long, is rejected', async () => {
+  test('a request body that is not a form, or is too long, is rejected', async () => {
     const { console } = await start()
     const browser = console.browser()
     expect((await browser.post('/sign-in', {}, { 'content-type': 'application/json' })).status).toBe(415)
@@ -363,7 +363,7 @@ test('every response of a console with operators forbids scripts, caching and fr
   for (const response of answers) expectSecurityHeaders(response)
 })
 
-test('an address that a proxy forwards is shown as text', async () => {
+test('an invalid client address from a proxy is shown as unknown, and its HTML is not shown', async () => {
   const { console } = await start()
   const forged = console.browser(proxied(hostile))
   await forged.signIn('ada', password)

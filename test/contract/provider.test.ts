@@ -36,7 +36,7 @@ const balanceOf = async (app: App, walletId: string) =>
   (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance
 
 describe.each(everyEngine)('the provider’s statuses and messages on %s', (engine) => {
-  test('ruling 1: a payout is answered 200, first and replayed, and the other creations 201', async () => {
+  test('ruling 1: a new or replayed payout returns 200, and every other creation returns 201', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const headers = { 'idempotency-key': 'status-1' }
@@ -53,7 +53,7 @@ describe.each(everyEngine)('the provider’s statuses and messages on %s', (engi
     }
   })
 
-  test('ruling 100: messages about payout methods name the owner as the provider does', async () => {
+  test('ruling 100: messages about payout methods contain Merchant or Customer, as the provider’s messages do', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const owners = [
@@ -84,7 +84,7 @@ describe.each(everyEngine)('the provider’s statuses and messages on %s', (engi
     }
   })
 
-  test('ruling 100: the deletion of an undeletable method returns the provider’s message', async () => {
+  test('ruling 100: deleting a payout method that is missing or another merchant’s returns the provider’s message', async () => {
     const app = await startApp(engine)
     const theirs = await app.rest('POST', banksPath, { body: bankMethodBody, key: (await app.otherMerchant()).apiKey })
     const message = "Payout method not found or doesn't belong to requester"
@@ -108,7 +108,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     ['0.30000001', '0.30000001'],
     ['9999999.99999999', '9999999.99999999'],
     ['1.000000010000000000000000000000', '1.00000001'],
-  ])('take %s exactly', async (literal, amount) => {
+  ])('are read from %s exactly', async (literal, amount) => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '9999999.99999999' })
     const { status, body } = await payLiteral(app, literal)
@@ -118,7 +118,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('refuse a ninth place, exponents, signs, separators and more than ten digits, as text and as a number', async () => {
+  test('are rejected with nine decimal places, an exponent, a sign, a separator or over ten digits, as a string or number', async () => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '100' })
     const numbers = [
@@ -150,7 +150,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect(await balanceOf(app, wallet)).toBe('100.00000000')
   })
 
-  test('are one amount for an idempotency key, however they are written', async () => {
+  test('that are numerically equal are the same input for an idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const headers = { 'idempotency-key': 'one-amount' }
@@ -162,7 +162,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect((await payLiteral(app, '1.51', headers)).status).toBe(422)
   })
 
-  test('are those of the body itself, whatever else has the same name', async () => {
+  test('are read from the top-level field amount, even if its name is escaped or nested fields have the same name', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { amount: _, ...others } = payoutBody
@@ -179,7 +179,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     }
   })
 
-  test('are text at GraphQL in the same forms, and numbers are refused there', async () => {
+  test('are strings with the same syntax in GraphQL, which rejects numbers', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const pay = (amount: unknown, idempotencyKey: string) =>
@@ -195,7 +195,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
 })
 
 describe.each(everyEngine)('ruling 20: an empty customer_id on %s', (engine) => {
-  test('is null on payout methods, and 400 on payouts and wallets', async () => {
+  test('means null for payout methods, and is rejected with 400 for payouts and wallets', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const own = { customer_id: '' }
@@ -213,7 +213,7 @@ describe.each(everyEngine)('ruling 20: an empty customer_id on %s', (engine) => 
     }
   })
 
-  test('never reaches a customer’s method', async () => {
+  test('does not update or delete a customer’s payout method', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const { body } = await app.rest('POST', banksPath, { body: { ...bankMethodBody, customer_id } })
@@ -232,7 +232,7 @@ describe.each(everyEngine)('ruling 41: transfer_type and type on %s', (engine) =
     ['ach', 'ach'],
     ['fed_wire', 'fed_wire'],
     ['swift', 'swift'],
-  ])('transfer_type %s is answered as %s at both APIs', async (transfer_type, answered) => {
+  ])('transfer_type %s is returned as %s by both APIs', async (transfer_type, answered) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const body = { ...payoutBody, ...(transfer_type !== undefined && { transfer_type }) }
@@ -242,7 +242,7 @@ describe.each(everyEngine)('ruling 41: transfer_type and type on %s', (engine) =
     expect(node.data.payout).toEqual({ transferType: answered })
   })
 
-  test('a type that is missing, null or empty is the endpoint’s own, and another is 400', async () => {
+  test('a missing, null or empty type becomes the type of the endpoint, and any other type is rejected with 400', async () => {
     const app = await startApp(engine)
     for (const [path, { type, ...body }, other] of [
       [banksPath, bankMethodBody, 'WALLET'],
@@ -267,7 +267,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     return [status, body.error?.details.fields.map(({ field }: { field: string }) => field) ?? []]
   }
 
-  test('ruling 23: an address is of the form of its network, and a wrong checksum is a warning', async () => {
+  test('ruling 23: an address must have the format of its network, and a wrong checksum is accepted', async () => {
     const app = await startApp(engine)
     const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const tron = 'TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL'
@@ -317,7 +317,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     }
   })
 
-  test('ruling 23: an address of another form is refused at GraphQL too', async () => {
+  test('ruling 23: GraphQL rejects an address in the format of another network', async () => {
     const app = await startApp(engine)
     const { data } = await app.graphql(
       `mutation($input: CreateWalletPayoutMethodInput!) { createWalletPayoutMethod(input: $input) {
@@ -330,7 +330,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     })
   })
 
-  test('ruling 25: a network is known in any case', async () => {
+  test('ruling 25: the name of a network is case-insensitive', async () => {
     const app = await startApp(engine)
     for (const network of ['Polygon', 'POLYGON', 'pOLYGON', 'ERC20', 'Erc20', 'BEP20']) {
       const method = await app.rest('POST', walletsPath, { body: { ...walletMethodBody, network } })
@@ -340,7 +340,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     }
   })
 
-  test('ruling 19: the values of a filter are known in any case', async () => {
+  test('ruling 19: the values of a filter are case-insensitive', async () => {
     const app = await startApp(engine)
     const customer = await app.customer()
     await app.wallet({ customerId: customer, balance: '10' })
@@ -364,7 +364,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     expect((await app.rest('GET', `/api/wallets/${customer}/customer?status=frozen`)).body.data).toEqual([])
   })
 
-  test('ruling 101: a payout to a crypto address says that only bank accounts are paid', async () => {
+  test('ruling 101: a payout to a crypto address is rejected, because only bank accounts can be paid', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100' })
@@ -396,7 +396,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
 })
 
 describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
-  test('is not offered, and is refused for new wallets and addresses', async () => {
+  test('is not offered, and is rejected for new wallets and payout methods', async () => {
     const app = await startApp(engine)
     const { data } = (await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')).body
     const offered = data.map(({ code, networks }: { code: string; networks: { network: string }[] }) => [
@@ -427,7 +427,7 @@ describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
     }
   })
 
-  test('is offered where an operator added the pair by hand', async () => {
+  test('is accepted for new wallets if an operator has added the pair', async () => {
     const app = await startApp(engine)
     const pair = {
       id: app.service.newId(),
@@ -442,7 +442,7 @@ describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
     expect(status).toBe(201)
   })
 
-  test('stays readable and pays where a wallet has it from before', async () => {
+  test('stays readable in a wallet that already has an address for it, and the wallet can pay', async () => {
     const app = await startApp(engine)
     const id = await app.wallet({ balance: '100' })
     const address = { merchantId: app.merchant.id, walletId: id, id: app.service.newId() }

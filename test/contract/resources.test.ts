@@ -22,8 +22,8 @@ const message = z.string().min(1)
 const usdc = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 const rand = { currency: 'ZAR', description: 'Rand' }
 
-describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the contract on %s', (engine) => {
-  test('customers (4.1, 4.2)', async () => {
+describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of the contract', (engine) => {
+  test('for customers (4.1, 4.2)', async () => {
     const app = await startApp(engine)
     const individual = await app.customer({ birthDate: '1990-01-31', expectedMonthlyIncome: '10.00' })
     const business = await app.customer({ customerType: 'business', businessName: 'Example Ltd' })
@@ -36,7 +36,7 @@ describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the
     }
   })
 
-  test('payout methods (4.3 to 4.7)', async () => {
+  test('for payout methods (4.3 to 4.7)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const Bank = z.strictObject({ ...success, message, data: BankPayoutMethod })
@@ -59,7 +59,7 @@ describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the
     }
   })
 
-  test('the text of a deletion differs by whose method it was (4.7)', async () => {
+  test('and different messages for deleting a merchant’s and a customer’s payout method (4.7)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const texts: string[] = []
@@ -71,7 +71,7 @@ describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the
     expect(new Set(texts).size).toBe(2)
   })
 
-  test('payouts (4.8)', async () => {
+  test('for payouts (4.8)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await app.wallet({ balance: '100' })
@@ -83,7 +83,7 @@ describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the
     }
   })
 
-  test('wallets (4.9 to 4.11)', async () => {
+  test('for wallets (4.9 to 4.11)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     for (const body of [usdc, rand, { ...usdc, customer_id }, { ...rand, customer_id }]) {
@@ -96,7 +96,7 @@ describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the
     z.strictObject({ ...success, data: z.array(ListedWallet).length(2), pagination: Pagination }).parse(list.body)
   })
 
-  test('asset codes (4.12)', async () => {
+  test('for asset codes (4.12)', async () => {
     const app = await startApp(engine)
     const list = await app.rest('GET', '/api/asset-codes')
     const { data } = z.strictObject({ ...success, data: z.array(AssetCode) }).parse(list.body)

@@ -83,7 +83,7 @@ test.each([
   ['a multiple', z.number().multipleOf(2), 3, 'must be a multiple of 2'],
   ['unknown members', z.strictObject({}), { more: 1 }, 'must not have more'],
   [
-    'an unknown value of several',
+    'a value that matches no member of a union',
     z.union([z.literal(1), z.literal(2)]),
     3,
     'must be in one of the forms that it can have',

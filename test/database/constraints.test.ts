@@ -58,7 +58,7 @@ describe('append-only tables', () => {
     expect(database.prepare(`select * from ${table}`).all()).toEqual(before)
   })
 
-  test.each(['rates', 'fees'])('such as %s can be cancelled once, without any other change', async (table) => {
+  test.each(['rates', 'fees'])('such as %s allow a row to be cancelled once, and no other change', async (table) => {
     const { database } = await startBooks()
     const column = table === 'rates' ? 'rate' : 'percent'
 
@@ -170,13 +170,16 @@ const violations: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('CHECK constraints', () => {
-  test.each(Object.entries(violations))('of %s reject each statement that violates one', async (_, statements) => {
-    const { database } = await startBooks()
+  test.each(Object.entries(violations))(
+    'of %s reject each statement that violates a constraint',
+    async (_, statements) => {
+      const { database } = await startBooks()
 
-    for (const statement of statements) expect(codeOf(database, statement)).toBe('SQLITE_CONSTRAINT_CHECK')
-  })
+      for (const statement of statements) expect(codeOf(database, statement)).toBe('SQLITE_CONSTRAINT_CHECK')
+    },
+  )
 
-  test('each have a statement in this test that violates only them', async () => {
+  test('each have a statement in this test that violates no other constraint', async () => {
     const { database } = await startBooks()
     const definitions = database
       .prepare(`select name, sql from sqlite_schema where type = 'table' and sql like '%check (%'`)
@@ -192,7 +195,7 @@ describe('CHECK constraints', () => {
     expect(codeOf(database, `update accounts set kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
   })
 
-  test('are not needed for types, because STRICT tables reject a text or a fraction as a balance', async () => {
+  test('are not needed for types, because STRICT tables reject a string or a fraction as a balance', async () => {
     const { database } = await startBooks()
 
     expect(codeOf(database, `update accounts set balance = 'much' where kind = 'wallet'`)).toBe(

@@ -249,9 +249,12 @@ describe('in customer scope a joined table', () => {
 
 describe('in customer scope a write', () => {
   test.each([
-    ['a change', (p: OfTwo) => updateTable('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
+    [
+      'an update',
+      (p: OfTwo) => updateTable('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId),
+    ],
     ['a deletion', (p: OfTwo) => deleteFrom('wallets').where('merchantId', '=', p.merchantId)],
-  ])('%s affects the customer’s rows only', async (_, build) => {
+  ])('that is %s affects only the customer’s rows', async (_, build) => {
     const { sql, params } = await narrowed(build, { inTransaction: true })
 
     expect(sql).toMatch(/where "merchant_id" = \+\? and "wallets"."owner_id" = \+\?$/)

@@ -45,7 +45,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('is not read again by a lock after a change', () => {
+  test('is not read again if it is locked after a change', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -77,7 +77,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.stored).toEqual([12])
   })
 
-  test('loses the change of a failed operation and keeps earlier ones', async () => {
+  test('loses the change of a failed operation, and keeps earlier changes', async () => {
     const pending = deferredWrites()
     const [x, y] = [counter(), counter(20)]
     pending.begin()

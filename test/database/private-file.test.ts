@@ -23,7 +23,7 @@ test('a new file appears under its final name only when it is published', () => 
   expect([readFileSync(target, 'utf8'), statSync(target).mode & 0o777]).toEqual(['whole', 0o600])
 })
 
-test('a new file never replaces one that another process created in the meantime', () => {
+test('a new file never replaces a file that another process created in the meantime', () => {
   const { folder, target } = createTarget()
   const file = startNewFile(target)
   writeFileSync(file.path, 'late')

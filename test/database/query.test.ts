@@ -190,7 +190,7 @@ describe('queries with filters', () => {
 })
 
 describe('returned rows', () => {
-  test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
+  test('contain amounts as exact bigints, integers as numbers and NULL as null', async () => {
     const { db } = await startDatabase()
     const accounts = query(() => acrossMerchants(selectFrom('accounts').selectAll().orderBy('id')))
     const rows = [
@@ -225,7 +225,7 @@ describe('returned rows', () => {
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
   })
 
-  test('are those of the RETURNING clause for a write', async () => {
+  test('come from the RETURNING clause of a write', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       updateTable('accounts')
@@ -256,7 +256,7 @@ describe('returned rows', () => {
     { result: { text: 'a "quoted" 🙂', nested: { list: [1, null, true] } } },
     { result: [] },
     { result: [{ outcome: 'PASSED' }] },
-  ])('hold JSON unchanged: %j', async ({ result }) => {
+  ])('contain JSON unchanged: %j', async ({ result }) => {
     const { db } = await startDatabase()
     const results = query(() => acrossMerchants(selectFrom('idempotencyKeys').select(['result', 'createdAt'])))
     await db.write((tx) => insertKey(tx, keyRow(result)))

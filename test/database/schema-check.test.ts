@@ -46,7 +46,7 @@ const changes: readonly [done: string, sql: string, said: string | RegExp][] = [
     'index payouts_by_idempotency_key on payouts is missing',
   ],
   [
-    'a unique index is made plain',
+    'a unique index is replaced by a non-unique index',
     'drop index payouts_by_idempotency_key; create index payouts_by_idempotency_key on payouts (merchant_id, idempotency_key)',
     /^index payouts_by_idempotency_key on payouts is changed: CREATE INDEX /i,
   ],
@@ -56,7 +56,7 @@ const changes: readonly [done: string, sql: string, said: string | RegExp][] = [
     'index one_payout on payouts is not part of the schema',
   ],
   [
-    'an index that computes something is added',
+    'an expression index is added',
     'create index computed on payouts (length(recipient_country))',
     'index computed on payouts is not part of the schema',
   ],
@@ -135,7 +135,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       'policy everything on seals is not part of the schema',
     ],
     [
-      'a policy is opened',
+      'a policy allows all rows',
       'alter policy one_merchant on seals using (true)',
       /^policy one_merchant on seals is changed: permissive \* to public using true/,
     ],
@@ -144,7 +144,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       'alter table seals no force row level security',
       'row-level security state on seals is changed: enabled',
     ],
-    ['a table is not logged any more', 'alter table seals set unlogged', 'table seals is changed: r u'],
+    ['a table is made unlogged', 'alter table seals set unlogged', 'table seals is changed: r u'],
   ],
 }
 

@@ -110,7 +110,7 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
   ],
   ['a scalar subquery', 'wallets', (p) => ofMerchant(p).select(selectFrom('wallets').select('id').limit(1).as('any'))],
   ['the second query of a union', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
-  ['a change', 'payouts', (p) => updateTable('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
+  ['an update', 'payouts', (p) => updateTable('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
   ['an update that sets the merchant', 'payouts', (p) => updateTable('payouts').set({ merchantId: p.merchantId })],
   ['a delete', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
   ['an inserted row of another merchant', 'accounts', (p) => insertInto('accounts').values(accountOf(p.id))],
@@ -144,7 +144,11 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
     'payouts and wallets',
     (p) => sql`select * from payouts join wallets on true where payouts.merchant_id = ${p.merchantId}`,
   ],
-  ['SQL for a merchant of its own', 'payouts', () => sql`select * from "payouts" where merchant_id = merchant_id`],
+  [
+    'SQL that compares merchant_id with itself',
+    'payouts',
+    () => sql`select * from "payouts" where merchant_id = merchant_id`,
+  ],
   ['a raw SQL subquery', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
   [
     'an SQL table expression',
@@ -205,7 +209,7 @@ const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unk
         .select(['items.id']),
   ],
   [
-    'a change',
+    'an update',
     'merchant',
     (p) => updateTable('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId),
   ],
@@ -236,12 +240,16 @@ const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unk
     'merchant',
     (p) => updateTable('sequences').set({ latest: sql`sequences.latest + 1` }).where('merchantId', '=', p.merchantId),
   ],
-  ['across merchants', 'everyMerchant', () => acrossMerchants(payouts())],
+  ['a query across merchants', 'everyMerchant', () => acrossMerchants(payouts())],
   ['SQL across merchants', 'everyMerchant', () => acrossMerchants(sql`select id from payouts` as never)],
-  ['what merchants share', 'shared', (p) => selectFrom('rates').selectAll().where('fromCode', '=', p.assetCode)],
+  [
+    'a table that merchants share',
+    'shared',
+    (p) => selectFrom('rates').selectAll().where('fromCode', '=', p.assetCode),
+  ],
   ['a merchant', 'shared', (p) => selectFrom('merchants').selectAll().where('id', '=', p.merchantId)],
   // API keys identify the merchant, so their table has no merchant scope.
-  ['keys of all', 'shared', () => acrossMerchants(selectFrom('apiKeys').selectAll())],
+  ['the API keys of all merchants', 'shared', () => acrossMerchants(selectFrom('apiKeys').selectAll())],
 ]
 
 describe('a query on a merchant’s table', () => {

@@ -104,7 +104,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     },
   )
 
-  test('that are not UUIDs can be compared with ids, and match none', async () => {
+  test('that are not UUIDs can be compared with ids, and match no id', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
     const butOne = query((p: Params<{ id: string }>) =>
@@ -126,7 +126,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     expect(await among(db, { ids: upTo(1_000).map(idOf) })).toHaveLength(3)
   })
 
-  test('of text keep every character', async () => {
+  test('that are strings keep every character', async () => {
     const db = await startDatabase(engine)
     const name = `'; drop table merchants; -- "?1" $1 :id \\ \n 🙂 {a,b} 007`
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name }))

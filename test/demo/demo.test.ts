@@ -82,7 +82,7 @@ describe.each(everyEngine)('the demo on %s', (engine) => {
     expect(await currentRailRoutes(context.db, {})).toEqual([])
   })
 
-  test('has a webhook endpoint whose log has deliveries that failed and were sent again', async () => {
+  test('has a webhook endpoint with deliveries that failed and were retried', async () => {
     const context = await startDemo(engine)
     const { items } = await webhookEndpoints.slice(context, { first: 10 })
     expect(items).toMatchObject([{ status: 'enabled', failures: 0, failingSince: null }])
@@ -97,7 +97,7 @@ describe.each(everyEngine)('the demo on %s', (engine) => {
 /** A Thursday. */
 const now = Date.parse('2026-11-26T15:00:00.000Z')
 
-test('the plan of the demo is the same for a seed and a time', () => {
+test('the plan of the demo depends only on its seed and the time', () => {
   expect(planPayouts(createRandom(1), now)).toEqual(planPayouts(createRandom(1), now))
   expect(planPayouts(createRandom(1), now)).not.toEqual(planPayouts(createRandom(2), now))
 })
@@ -113,7 +113,7 @@ test('the plan of the demo has fewer payouts at weekends than on other days, and
 })
 
 test.each(['2026-11-26T15:00:00.000Z', '2026-11-23T00:00:00.000Z', '2024-02-29T23:59:59.999Z'])(
-  'the plan of the demo at %s has the same number of payouts, a decision of each before now, and deposits before them',
+  'the plan of the demo at %s has the same number of payouts, each decided before that time and funded by an earlier deposit',
   (time) => {
     const at = Date.parse(time)
     const planned = planPayouts(createRandom(1), at)

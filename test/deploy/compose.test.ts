@@ -66,7 +66,7 @@ describe('every service of compose.yaml', () => {
     }
   })
 
-  test('has an image of one version, which is that of the package for the service', () => {
+  test('has an image with a fixed version, and the app has the version of the package', () => {
     const { version } = JSON.parse(read('package.json'))
     for (const [, { image }] of entries) expect(image).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
     expect(services.app.image).toBe(`payout-gateway:${version}`)
@@ -79,7 +79,7 @@ describe('every service of compose.yaml', () => {
     expect(services.postgres).not.toHaveProperty('ports')
   })
 
-  test('runs in its profile, and only the service runs without one', () => {
+  test('has a profile, except the app, which always runs', () => {
     expect(Object.fromEntries(entries.map(([name, { profiles = [] }]) => [name, profiles]))).toEqual({
       app: [],
       postgres: ['postgres'],
@@ -89,7 +89,7 @@ describe('every service of compose.yaml', () => {
   })
 })
 
-describe('the service of compose.yaml', () => {
+describe('the app of compose.yaml', () => {
   const { app } = services
 
   test('runs the unmodified image, with its data in a volume, and has time to stop', () => {
@@ -110,7 +110,7 @@ describe('the service of compose.yaml', () => {
     })
   })
 
-  test('is configured for the PostgreSQL of the file by the three lines of its comment', () => {
+  test('uses the PostgreSQL of compose.yaml if the three lines in its comment are set', () => {
     const lines = [...source.matchAll(/^# {3}([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value])
     const variables = Object.fromEntries(
       lines.map(([name, value = '']) => [name, value.replaceAll('<password>', 'p4ss')]),
@@ -128,7 +128,7 @@ describe('the service of compose.yaml', () => {
     expect(app).toMatchObject({ depends_on: { postgres: { condition: 'service_healthy', required: false } } })
   })
 
-  test('serves its console on the published port with the two variables that its comment names', () => {
+  test('serves its console on the published port if the two variables in its comment are set', () => {
     const [, port = '', url = ''] = /CONSOLE_PORT=(\d+) and CONSOLE_URL=(\S+) in/.exec(source) ?? []
     const variables = { CONSOLE_PORT: port, CONSOLE_URL: url }
     const { console } = readConfig({ ...variables, ...environmentOf(app, variables) })

@@ -60,7 +60,7 @@ test('deploy/kubernetes.yaml has four objects whose selectors match the pods', (
   }
 })
 
-test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and lets its node be drained', () => {
+test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and allows its node to be drained', () => {
   const { replicas, volumeClaimTemplates } = manifest('StatefulSet').spec
   expect(replicas).toBe(1)
   const [{ metadata, spec }] = volumeClaimTemplates
@@ -100,7 +100,7 @@ test('deploy/kubernetes.yaml runs the image of this version as its user, without
   expect(Object.keys(commands)).toContain(migrate.command?.[1])
 })
 
-test('deploy/kubernetes.yaml sets only variables of the configuration, which are valid together in live', () => {
+test('deploy/kubernetes.yaml sets only variables of the configuration, which are valid together in live mode', () => {
   const variables = { ...data, ...secret }
   expect(Object.keys(secret)).toEqual(['SECRETS_KEY'])
   expect(Object.keys(variables).filter((name) => !(name in configurationVariables))).toEqual([])
@@ -117,7 +117,7 @@ test('deploy/kubernetes.yaml sets only variables of the configuration, which are
   expect(targets).toEqual(app.ports?.map(({ name }) => name))
 })
 
-test('deploy/kubernetes.yaml probes paths of the service, and restarts it for no fault of the database', async () => {
+test('deploy/kubernetes.yaml probes paths of the service, and does not restart the service if only the database fails', async () => {
   const running = await startApp('sqlite')
   const ping = async () => {
     throw new Error('the database is gone')

@@ -85,7 +85,7 @@ async function start(cwd: string, more = {}) {
   return { ...service, pid: service.child.pid as number, pay }
 }
 
-test('the package contains the program, its documents and examples of its deployment, and nothing else', () => {
+test('the package contains only the program, its documentation and examples of its deployment', () => {
   const files = globSync('**/*', { cwd: installed, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
@@ -101,7 +101,7 @@ test('the package contains the program, its documents and examples of its deploy
   expect(named.filter((file) => !existsSync(join(installed, file)))).toEqual([])
 })
 
-test.runIf(isRehearsal)('npm compiles nothing, and installs the dependencies that were tested', () => {
+test.runIf(isRehearsal)('npm compiles nothing, and installs exactly the tested versions of the dependencies', () => {
   expect(existsSync(join(folder, 'node_modules/better-sqlite3/build'))).toBe(false)
   const versionOf = (name: string) =>
     JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
@@ -109,7 +109,7 @@ test.runIf(isRehearsal)('npm compiles nothing, and installs the dependencies tha
   expect(Object.fromEntries(names.map((name) => [name, versionOf(name)]))).toEqual(manifest.dependencies)
 })
 
-test('the package starts in an empty folder, pays, lists the payout by its command, and ends on SIGTERM', async () => {
+test('the package starts in an empty folder, pays, lists the payout on the command line, and exits on SIGTERM', async () => {
   const place = newFolder()
   const { address, greeting, child, ended, pid, pay } = await start(place)
   expect(greeting).toContain('sqlite:db/payouts.sqlite')
@@ -145,7 +145,7 @@ test('the package runs with several processes and scheduled backups', async () =
   expect(await ended).toMatchObject({ code: 0 })
 })
 
-test('the command explains itself by its own name, also with npx', () => {
+test('the installed command shows its own name in its help, and also runs with npx', () => {
   const npx = spawnSync('npx', ['payout-gateway', '--version'], { cwd: folder, env: environment })
   expect([npx.status, String(npx.stdout)]).toEqual([0, `${manifest.version}\n`])
   const help = run(folder, '--help').stdout
@@ -153,7 +153,7 @@ test('the command explains itself by its own name, also with npx', () => {
   expect(help).not.toContain('npm run')
 })
 
-test('lines and columns of built files are those of their sources', () => {
+test('built files have the same line and column numbers as their sources', () => {
   const different = globSync('{src,db}/**/*.ts', { cwd: root }).filter((source) => {
     const built = readFileSync(join(installed, 'dist', source.replace(/\.ts$/, '.js')), 'utf8')
     const lengths = (text: string) => text.split('\n').map(({ length }) => length)
@@ -190,13 +190,16 @@ function folderOfPrograms(node: string | null): string {
   return programs
 }
 
-test.runIf(bringsNode)('the command of a global installation runs on the Node that npm installed below it', () => {
-  const globalPackage = join(newFolder(), 'payout-gateway')
-  mkdirSync(globalPackage)
-  symlinkSync(join(folder, 'node_modules'), join(globalPackage, 'node_modules'))
-  const succeeded = { status: 0, stdout: `${manifest.version}\n`, stderr: '' }
-  expect(runAlone(globalPackage, folderOfPrograms(null))).toEqual(succeeded)
-})
+test.runIf(bringsNode)(
+  'the command of a global installation runs on the Node.js that npm installed as its dependency',
+  () => {
+    const globalPackage = join(newFolder(), 'payout-gateway')
+    mkdirSync(globalPackage)
+    symlinkSync(join(folder, 'node_modules'), join(globalPackage, 'node_modules'))
+    const succeeded = { status: 0, stdout: `${manifest.version}\n`, stderr: '' }
+    expect(runAlone(globalPackage, folderOfPrograms(null))).toEqual(succeeded)
+  },
+)
 
 test('the command reports a missing or older Node in one sentence', () => {
   const needed = `payout-gateway needs Node.js ${manifest.engines.node.replace('>=', '')} or later, and`

@@ -73,7 +73,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
   })
 
   describe.each(fronts)('%s', (_, start) => {
-    test('an open stream delivers events and parts immediately, and ends with its caller', async () => {
+    test('an open stream delivers events and multipart parts immediately, and ends when its caller disconnects', async () => {
       const { front, relayed } = await startBehind(start)
       const forms = [
         ['text/event-stream', ':\n\n', 'event: next'],
@@ -96,7 +96,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       }
     })
 
-    test('a payout with a lost response is sent once, and paid once if the caller retries its key', async () => {
+    test('a payout whose response is lost is forwarded once, and paid once if the caller retries with the same key', async () => {
       const { front, relayed } = await startBehind(start)
       const total = async () => {
         const { body } = await answerTo(front, '/api/payouts?limit=1', { headers: key })
@@ -148,7 +148,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
   })
 
   test.each(shippedFronts)(
-    '%s: an operator signs in to the console, acts, and is slowed down by address',
+    '%s: an operator signs in to the console and performs an action, and wrong passwords are limited by client address',
     async (_, start) => {
       const [app, url] = [await startApp('sqlite'), 'https://console.localhost']
       const console = await openOperatorConsole(app, { url })

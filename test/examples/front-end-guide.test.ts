@@ -20,16 +20,19 @@ test('every code block of the guide is a file that it runs, or the commands that
   expect(names).toEqual(expect.arrayContaining(Object.keys(entries)))
 })
 
-test.each(everyEngine)('the guide quotes, pays and follows a payout with the client alone on %s', async (engine) => {
-  const { url, remove } = await newDatabase(engine)
-  onTestFinished(remove)
-  const place = await createEmptyInstallation({ DATABASE_URL: url })
-  const { address } = await startService(place)
-  const folder = join(place.folder, 'page')
-  await mkdir(folder)
-  layOut(folder, address, await freePort())
-  await installClient(folder)
+test.each(everyEngine)(
+  'the code of the guide quotes, creates and follows a payout with only the client on %s',
+  async (engine) => {
+    const { url, remove } = await newDatabase(engine)
+    onTestFinished(remove)
+    const place = await createEmptyInstallation({ DATABASE_URL: url })
+    const { address } = await startService(place)
+    const folder = join(place.folder, 'page')
+    await mkdir(folder)
+    layOut(folder, address, await freePort())
+    await installClient(folder)
 
-  const printed = await runEntry(folder, 'pay.ts')
-  expect(expectedLines['pay.ts'].filter((pattern) => !printed.some((line) => pattern.test(line)))).toEqual([])
-})
+    const printed = await runEntry(folder, 'pay.ts')
+    expect(expectedLines['pay.ts'].filter((pattern) => !printed.some((line) => pattern.test(line)))).toEqual([])
+  },
+)

@@ -630,7 +630,7 @@ describe.each(anyEngine)('the document cache on %s', (engine) => {
 })
 
 describe.each(anyEngine)('the limit of streams on %s', (engine) => {
-  test('a merchant can open 100 streams over any transport, and another one after a stream has ended', async () => {
+  test('a merchant can open 100 streams over any transport, and a further stream after one of them has ended', async () => {
     const app = await startApp(engine)
     const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
     const payoutOf = async (key: string): Promise<string> => {

@@ -15,7 +15,7 @@ import { inputPathsOf } from './support/walk.ts'
 
 const isSlice = (path: string) => ['first', 'after', 'last', 'before'].includes(path)
 
-test('every list takes slice arguments, and every filter of a list has test cases', () => {
+test('every list accepts slice arguments, and every filter of a list has test cases', () => {
   expect(everyList.length).toBeGreaterThan(10)
   for (const list of everyList) {
     const [owner = '', field = ''] = list.split('.')
@@ -189,7 +189,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     })
   })
 
-  test('a list executes one statement, and a second one only if totalCount is selected', async () => {
+  test('a list executes one statement, and a second statement only if totalCount is selected', async () => {
     const { app, parents, person } = await startLists(engine)
     const { ask, countOf } = countingStatements(app)
     for (const call of callsOf(parents)) {

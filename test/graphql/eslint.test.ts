@@ -45,7 +45,7 @@ const options = {
 }
 
 describe('@graphql-eslint', () => {
-  test('schema.graphql passes the recommended rules and those for Relay', async () => {
+  test('schema.graphql passes the recommended rules and the rules for Relay', async () => {
     expect(await findingsIn(schema)).toEqual([])
   })
 

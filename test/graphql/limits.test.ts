@@ -37,7 +37,7 @@ describe('the size of a document', () => {
     expect(excess(document(limits[limit] + 1))).not.toBeNull()
   })
 
-  test('the size of a document is that of its largest operation', () => {
+  test('the size of a document equals the size of its largest operation', () => {
     const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()

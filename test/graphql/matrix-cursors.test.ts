@@ -71,7 +71,7 @@ test('the tests of cursors cover every list, and a filter for every type of item
 })
 
 describe.each(everyEngine)('cursors on %s', (engine) => {
-  test('a list accepts its own cursors and rejects those of every other list and merchant', async () => {
+  test('a list accepts its own cursors, and rejects the cursors of every other list and merchant', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = createAsk(app, { canaries })
     const asOther = createAsk(app, { key: other.apiKey })

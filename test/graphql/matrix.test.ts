@@ -21,7 +21,7 @@ import {
   thingsOf,
 } from './support/world.ts'
 
-test('every argument and input field that takes an id has a test case', () => {
+test('every argument and input field that accepts an id has a test case', () => {
   expect(Object.keys(idCases).sort()).toEqual(idPlacesOf(schema))
 })
 

@@ -52,7 +52,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
   })
 
-  test('a persisted query is rejected and not stored if the hash is not that of its text', async () => {
+  test('a persisted query is rejected and not stored if the hash does not match its text', async () => {
     const app = await startApp(engine, { hasFastPath })
     const other = `${who} `
     const refused = await post(app, { query: other, extensions: hashed(who) })
@@ -99,7 +99,7 @@ describe('the cache of persisted queries', () => {
   const bounds = { ofMerchant: 100, ofAll: 250 }
   const text = (length: number) => 'x'.repeat(length)
 
-  test('a merchant at its limit evicts its own least recently used query, and none of other merchants', () => {
+  test('a merchant at its limit evicts its own least recently used query, and no query of another merchant', () => {
     const cache = createPersistedQueryCache(bounds)
     cache.set('quiet', 'own', text(40))
     cache.set('loud', 'first', text(40))
@@ -129,7 +129,7 @@ describe('the cache of persisted queries', () => {
     ])
   })
 
-  test('a persisted query that is sent several times takes the space of one', () => {
+  test('a persisted query that is sent several times is stored once', () => {
     const cache = createPersistedQueryCache(bounds)
     cache.set('a', 'other', text(50))
     for (let count = 0; count < 10; count++) cache.set('a', 'own', text(50))

@@ -31,7 +31,7 @@ test('the plan cache is limited by the number of fields, and evicts the least re
   expect(planCount).toBe(21)
 })
 
-test('a plan that exceeds the size of the plan cache is cached, and evicts all others', () => {
+test('a plan that exceeds the size of the plan cache is cached, and evicts all other plans', () => {
   const plans = createPlanCache()
   const [small, large] = [{}, {}]
   let planCount = 0
@@ -47,7 +47,7 @@ test('a plan that exceeds the size of the plan cache is cached, and evicts all o
   expect(planCount).toBe(3)
 })
 
-test('a document gets plans for at most 16 combinations of conditions, and graphql-js executes the others', async () => {
+test('a document gets plans for at most 16 combinations of conditions, and graphql-js executes the other combinations', async () => {
   const app = await startApp('sqlite')
   const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']

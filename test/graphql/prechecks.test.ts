@@ -177,7 +177,7 @@ describe("the precheck of an operation's selection", () => {
     }
   })
 
-  test('the precheck rejects every cursor in a mutation, and accepts a well-formed one in a subscription', () => {
+  test('the precheck rejects every cursor in a mutation, and accepts a well-formed cursor in a subscription', () => {
     for (const [name, cursor] of [
       ['after', 'YWJj'],
       ['before', 'YWJj'],

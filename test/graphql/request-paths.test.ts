@@ -54,7 +54,7 @@ const documents: readonly (readonly [name: string, parameters: unknown])[] = [
   ['an empty document', { query: ' ' }],
   ['a query of the wrong type', { query: 7, operationName: 1, variables: [], extensions: 'x' }],
   ['nothing', null],
-  ['a text', 'text'],
+  ['a string as the body', 'text'],
   ['a batch', [{ query: who }]],
 ]
 

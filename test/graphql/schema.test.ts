@@ -99,7 +99,7 @@ describe('descriptions of the schema', () => {
       '"What can be asked." type Query { "How large it is." size: Int } directive @large on FIELD',
       ['@large'],
     ],
-  ])('the check of descriptions finds %s', (_, source, found) => {
+  ])('the check of descriptions reports %s', (_, source, found) => {
     expect(undescribed(buildSchema(source))).toEqual(found)
   })
 })
@@ -114,7 +114,7 @@ describe('names of the schema', () => {
     ['type Query { size(of_what: Int): Int }', ['Query.size(of_what)']],
     ['type Query { size: size } enum size { BIG small }', ['size', 'size.small']],
     ['type Query { size: Int } input Which { Of: Int }', ['Which.Of']],
-  ])('the check of names finds another style in %s', (source, found) => {
+  ])('the check of names reports another style in %s', (source, found) => {
     expect(misnamed(buildSchema(source))).toEqual(found)
   })
 })
@@ -147,7 +147,7 @@ test('every connection can be read in both directions, with and without edges', 
 
 test.each(
   Object.values(sandboxSchema.getMutationType()?.getFields() ?? {}).map((field) => [field.name, field] as const),
-)('%s takes one input and returns a payload or a typed error', (name, { args, type }) => {
+)('%s has one input argument and returns a payload or a typed error', (name, { args, type }) => {
   const noun = name.charAt(0).toUpperCase() + name.slice(1)
   expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${noun}Input!`])
   expect(isInputObjectType(sandboxSchema.getType(`${noun}Input`))).toBe(true)
@@ -166,7 +166,7 @@ test('every root field of a query or mutation is nullable, so its failure does n
   }
 })
 
-test('the description of every field that is always null says what the field is reserved for', () => {
+test('the description of every field that is always null explains what the field is reserved for', () => {
   const { Payout } = sandboxSchema.getTypeMap()
   const fields = isObjectType(Payout) ? Payout.getFields() : {}
   for (const name of ['cryptoTransactionId', 'network', 'address', 'receiverWalletId']) {

@@ -156,7 +156,7 @@ describe('payoutsChanged', () => {
       { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] },
     ],
     ['an unknown payout', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
-    ['an id of no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
+    ['an unknown customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
   ])('payoutsChanged rejects %s', async (_, given, extensions) => {
     const app = await startApp('sqlite')
     const { data, errors } = await app.graphql(
@@ -169,7 +169,7 @@ describe('payoutsChanged', () => {
 })
 
 describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
-  test('the event poll executes one query per event for all streams, and none while no event occurs', async () => {
+  test('the event poll executes one query per event for all streams, and no query while no event occurs', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
@@ -371,7 +371,7 @@ describe('results of a stream with an end', () => {
     expect(count).toBe(1_000)
   })
 
-  test('a stream with an end closes with its last result, and also while no result comes', async () => {
+  test('a stream with an end sends its last result and closes, even while its source sends no result', async () => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     async function* told() {
       yield 'first'

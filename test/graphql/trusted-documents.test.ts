@@ -103,7 +103,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     ['an id that is too long', { documentId: 'x'.repeat(208) }, 'documentId'],
     ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
     ['an unknown version', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
-    ['a persistedQuery that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
+    ['a persistedQuery that is not an object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
   ])('a request with %s is rejected, and the error has the name of the parameter', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
@@ -152,7 +152,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect(await unknown.next()).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND' } }] })
   })
 
-  test('a trusted document that is invalid in a later schema fails, and the others still run', async () => {
+  test('a trusted document that is invalid in a later schema fails, and the other documents still run', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await trust(app, { gone: '{ fieldOfThePast }', who })
@@ -163,7 +163,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
 })
 
 describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (engine, hasFastPath) => {
-  test('live mode runs trusted documents by id or by text, and rejects any other document unparsed', async () => {
+  test('live mode runs trusted documents by id or by text, and rejects any other document without parsing it', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who, ticking })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -226,7 +226,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
 })
 
 describe('the start of the service with trusted documents', () => {
-  test('prepares their SQL statements, so that the first request of each prepares none', async () => {
+  test('prepares the SQL statements of the documents, so that the first request for a document prepares none', async () => {
     const ask = await askAfterStart('sqlite')
     const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
     onTestFinished(() => prepare.mockRestore())
@@ -305,7 +305,7 @@ test('a trusted document stays prepared and planned however many other documents
   expect(planOf()).toBe(plan)
 })
 
-test('a text with several ids stays trusted until the last of them is removed', () => {
+test('a text with several ids stays trusted until its last id is removed', () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   for (const id of ['a', 'b', 'a']) pinned.add(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))

@@ -83,7 +83,7 @@ test.each(inputs)('variables of the type %s are coerced to the same values as by
   }
 })
 
-test('the generated variables include valid and invalid ones', () => {
+test('the generated variables include valid and invalid values', () => {
   const read = { good: 0, bad: 0 }
   for (const name of inputs) {
     const type = sandboxSchema.getType(name) as GraphQLInputType

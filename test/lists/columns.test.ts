@@ -3,7 +3,7 @@ import { createProjection } from '../../src/database/projection.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 
-test('a list reads only the selected columns and those that determine its order', () => {
+test('a list reads only the selected columns and the columns that determine its order', () => {
   expect(payouts.columns(['amount'])).toEqual(createProjection(['amount']))
   expect(payouts.columns(['amount'], { needsId: true })).toEqual(createProjection(['amount', 'id']))
   expect(payouts.columns(['amount'], { needsCursor: true })).toEqual(createProjection(['amount', 'sequence']))

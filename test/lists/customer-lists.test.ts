@@ -74,7 +74,7 @@ describe.each(everyEngine)('lists for a client token of one customer on %s', (en
     },
   )
 
-  test('the statement of the customer’s wallet has its lines, and that of the merchant’s wallet is empty', async () => {
+  test('the statement of the customer’s wallet has lines, and the statement of the merchant’s wallet is empty', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const { customerId, walletIds } = await buildWorld(app.service, app.merchant.id)

@@ -18,7 +18,7 @@ async function wrongCounts({ db }: App): Promise<string[]> {
 }
 
 describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {
-  test('equal the number of rows, and findWrongListCounts reports a wrong one by list and block size', async () => {
+  test('equal the number of rows, and findWrongListCounts reports a wrong count with its list and block size', async () => {
     const app = await startApp(engine)
     const merchants = [app.merchant.id, (await app.otherMerchant()).id]
     for (const merchantId of merchants) {

@@ -20,7 +20,7 @@ test('every source and every test that mutation testing lists exists', () => {
   expect(globs.filter((glob) => globSync(glob, { cwd: root }).length === 0)).toEqual([])
 })
 
-test('every equivalent mutant is in a line that its source file has', () => {
+test('every listed equivalent mutant refers to a line that exists in its source file', () => {
   const entries = globSync(join(import.meta.dirname, 'equivalents/*.json')).flatMap((path): EquivalentMutant[] =>
     JSON.parse(readFileSync(path, 'utf8')),
   )

@@ -58,7 +58,7 @@ test('every mutation has the name of the operation that it performs', () => {
   for (const [name, field] of fields) expect([name, operationOfField(field)]).toEqual([name, byName(name)])
 })
 
-test('every REST endpoint that writes has the name of its operation, unless it converts a body to the operation’s', () => {
+test('every REST endpoint that writes has the name of its operation, unless it converts its body to the operation’s input', () => {
   const sent = routes.filter(({ method }) => method !== 'GET')
   const writing = sent.filter(({ writeOperation }) => writeOperation !== null)
   // The provider resolves accounts by POST, which changes nothing.
@@ -74,7 +74,7 @@ test('every operation of the APIs has a mutation, and no internal operation has 
   expect(mutationsOf('sandbox')).toEqual(apiDeclarations.map(({ name }) => name).sort())
 })
 
-test('the live schema has all mutations except the sandbox-only ones', () => {
+test('the live schema has all mutations except sandbox-only mutations', () => {
   expect(mutationsOf('live')).toEqual(
     apiDeclarations
       .filter(({ sandboxOnly }) => !sandboxOnly)
@@ -88,7 +88,7 @@ test('every scope except read is required by at least one operation', () => {
   expect(scopes.filter((scope) => scope !== 'read' && !required.has(scope))).toEqual([])
 })
 
-test('customer tokens may have the scope read and those of operations that can act as a customer', () => {
+test('customer tokens may have the scope read, and the scopes of operations that can act as a customer', () => {
   const required = new Set<string | null>(
     declarations.filter(({ actsAsCustomer }) => actsAsCustomer).map(({ scope }) => scope),
   )

@@ -45,7 +45,10 @@ describe('faultOfHistory rejects', () => {
   test.each<[string, Operation[]]>([
     ['a read of a balance that never existed', [pay(1, 2, 30n, 70n), look(3, 4, 71n)]],
     ['a stale read', [pay(1, 2, 30n, 70n), look(3, 4, 100n)]],
-    ['a read that reverts what another read has returned', [pay(1, 6, 30n, 70n), look(2, 3, 70n), look(4, 5, 100n)]],
+    [
+      'a read that returns an older balance than an earlier read',
+      [pay(1, 6, 30n, 70n), look(2, 3, 70n), look(4, 5, 100n)],
+    ],
     ['a balance from before the debit', [pay(1, 2, 30n, 100n)]],
     ['two payouts on the same money', [pay(1, 3, 60n, 40n), pay(2, 4, 60n, 40n)]],
     ['a lost payout', [pay(1, 2, 30n, 70n), pay(3, 4, 10n, 90n)]],

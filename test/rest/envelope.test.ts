@@ -150,7 +150,7 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
     ['129 characters', 'r'.repeat(129)],
     ['not in ASCII', 'clé'],
     ['a control character', 'a\u0001b'],
-    ['a delete', 'a\u007fb'],
+    ['a delete character', 'a\u007fb'],
   ])("ruling 11: a caller's request id is replaced if it is %s", async (_, id) => {
     const app = await startApp(engine)
     const { headers } = await app.rest('GET', '/api/customers', { headers: { 'x-request-id': id } })

@@ -191,7 +191,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     await db.close()
   })
 
-  test('ruling 4: live mode rejects sandbox API keys, and the sandbox rejects live ones', async () => {
+  test('ruling 4: live mode rejects sandbox API keys, and the sandbox rejects live API keys', async () => {
     const app = await startApp(engine)
     const statusFor = async (mode: 'sandbox' | 'live', key: string) => {
       const { server } = serverOf(app, { mode })

@@ -74,22 +74,22 @@ describe('a change of the OpenAPI document is breaking if', () => {
       'POST /api/payouts/banks: the body.colour was added and is required.',
     ],
     [
-      'a request takes a value no longer',
+      'a request no longer accepts a value',
       (document) => payoutBody(document).properties.payment_purpose.enum.shift(),
       'POST /api/payouts/banks: the body.payment_purpose no longer takes',
     ],
     [
-      'a request takes a type no longer',
+      'a request no longer accepts a type',
       (document) => Object.assign(payoutBody(document).properties.bank_name, { type: 'integer' }),
       'POST /api/payouts/banks: the body.bank_name no longer takes string.',
     ],
     [
-      'a request is limited more',
+      'a limit of a request field becomes stricter',
       (document) => Object.assign(payoutBody(document).properties.bank_name, { maxLength: 3 }),
       'POST /api/payouts/banks: the body.bank_name: its maxLength was changed from ',
     ],
     [
-      'a request gets a pattern',
+      'a request field gets a pattern',
       (document) => Object.assign(payoutBody(document).properties.bank_name, { pattern: '^a' }),
       'POST /api/payouts/banks: the body.bank_name: its pattern was changed.',
     ],
@@ -182,12 +182,12 @@ describe('a change of the OpenAPI document is dangerous if', () => {
       'The event payout.painted was added: endpoints with all types receive it.',
     ],
     [
-      'a response is limited less',
+      'a limit of a response member becomes looser',
       (document) => delete schemas(document).PayoutCompletedEvent.properties.sequence.minimum,
       'PayoutCompletedEvent.sequence: its minimum was changed from ',
     ],
     [
-      'a keyword is not understood',
+      'an unknown schema keyword is changed',
       (document) => Object.assign(schemas(document).Wallet.properties.balance, { multipleOf: 3 }),
       'Wallet.balance: multipleOf was changed.',
     ],
@@ -215,20 +215,24 @@ describe('a change of the OpenAPI document is compatible if', () => {
       (document) => Object.assign(schemas(document).Wallet.properties, { colour: { type: 'string' } }),
       ['Wallet.colour was added.'],
     ],
-    ['a field of a request is required no longer', (document) => payoutBody(document).required.pop(), []],
+    ['a field of a request becomes optional', (document) => payoutBody(document).required.pop(), []],
     [
-      'a request takes more values',
+      'a request accepts more values',
       (document) => payoutBody(document).properties.payment_purpose.enum.push('TOYS'),
       [],
     ],
-    ['a request is limited less', (document) => delete payoutBody(document).properties.bank_name.maxLength, []],
     [
-      'a response is limited more',
+      'a limit of a request field becomes looser',
+      (document) => delete payoutBody(document).properties.bank_name.maxLength,
+      [],
+    ],
+    [
+      'a limit of a response member becomes stricter',
       (document) => Object.assign(schemas(document).Wallet.properties.balance, { maxLength: 30 }),
       [],
     ],
-    ['an error is returned no longer', (document) => delete payout(document).responses['422'], []],
-    ['a text is changed', (document) => Object.assign(payout(document), { description: 'Pays.' }), []],
+    ['an error status is removed', (document) => delete payout(document).responses['422'], []],
+    ['a description is changed', (document) => Object.assign(payout(document), { description: 'Pays.' }), []],
     [
       'a path parameter is renamed',
       ({ paths }) => {
@@ -242,7 +246,7 @@ describe('a change of the OpenAPI document is compatible if', () => {
   })
 })
 
-test('npm run api:changes reports what the working tree means for clients of a commit', () => {
+test('npm run api:changes reports the API changes of the working tree since a commit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const git = (...words: string[]) =>

@@ -89,7 +89,7 @@ describe('the OpenAPI document and the recorded exchanges', () => {
     expect(others.filter((each) => each.status !== 404 && requestFaults(document, each).inPath.length > 0)).toEqual([])
   })
 
-  test('have the same error codes, except for the listed ones that no exchange can cause', () => {
+  test('have the same error codes, except for the listed codes that no exchange can cause', () => {
     for (const { path, method, operation } of operations) {
       const own = exchanges.filter((each) => each.method === method && operationFor(document, each)?.path === path)
       const recordedCodes = own.flatMap(({ body }) => codeOf(body) ?? [])
@@ -223,7 +223,7 @@ describe('the OpenAPI document', () => {
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
     ['a member of a response', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
-  ])('fails the check of descriptions if %s has none', (_, change, where) => {
+  ])('fails the check of descriptions if %s has no description', (_, change, where) => {
     const complete = {
       name: 'getNew',
       title: 'Get a new thing',

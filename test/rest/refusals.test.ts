@@ -145,7 +145,7 @@ describe.each(everyEngine)('status 400 on %s', (engine) => {
 })
 
 describe.each(everyEngine)('status 404 on %s', (engine) => {
-  test('ruling 5: responses for missing objects and for those of other merchants have identical bytes', async () => {
+  test('ruling 5: responses for missing objects and for objects of other merchants have identical bytes', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const walletId = await app.wallet({ customerId })

@@ -190,7 +190,7 @@ describe.each(everyEngine)('empty strings on %s', (engine) => {
     expect(payout.body.data).toMatchObject({ customer_id: null, narration: null, transfer_type: 'ach' })
   })
 
-  test('ruling 20: an empty optional field becomes null on update, and an empty required one is rejected', async () => {
+  test('ruling 20: an empty optional field becomes null on update, and an empty required field is rejected', async () => {
     const app = await startApp(engine)
     const filled = { sort_code: '123456', swift_code: 'ABNGNGLA', routing_number: '021000021', iban: 'GB82' }
     const { body: created } = await app.rest('POST', '/api/payout/methods/banks', {

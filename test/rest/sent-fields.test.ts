@@ -30,7 +30,7 @@ describe.each(everyEngine)('ruling 122: field errors in the provider’s form on
     })
   })
 
-  test('an invalid parameter of the query is in query, and an invalid idempotency key in headers, without value', async () => {
+  test('an invalid query parameter has the location query, and an invalid idempotency key the location headers', async () => {
     const app = await startApp(engine)
     const list = await app.rest('GET', '/api/customers?page=0')
     expect(list.body.errors).toEqual([

@@ -66,7 +66,7 @@ test('a shape serializes a row like JSON.stringify, including null and missing m
   expect(thing.write(older as Row)).toBe(JSON.stringify(asJson(older as Row)))
 })
 
-test('a shape escapes texts like JSON.stringify', () => {
+test('a shape escapes strings like JSON.stringify', () => {
   const unit = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\u007f', '\ud800', '\u2028'))
   fc.assert(
     fc.property(fc.array(unit), (units) => {
@@ -87,7 +87,7 @@ test('a union of shapes serializes each row by its type, and its schema has all 
   expect(either.schema.oneOf).toHaveLength(2)
 })
 
-test('the schema of a shape requires members that are always present, and allows null for nullable ones', () => {
+test('the schema of a shape requires members that are always present, and allows null for nullable members', () => {
   const { properties = {}, required } = thing.schema
   expect(required).toEqual(Object.keys(members).filter((name) => name !== 'parent'))
   expect([properties.note?.type, properties.again?.examples]).toEqual([['string', 'null'], [null]])

@@ -59,7 +59,7 @@ describe('open streams', () => {
     [1, 100, 'At most 100 streams of a merchant may be open simultaneously.'],
     [3, 33, 'At most 100 streams of a merchant may be open simultaneously, 33 in each of 3 processes.'],
     [200, 1, 'At most 100 streams of a merchant may be open simultaneously, 1 in each of 200 processes.'],
-  ])('%i processes allow %i streams of a merchant each', async (processes, most, message) => {
+  ])('with %i processes are limited to %i streams of a merchant in each process', async (processes, most, message) => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, processes)
     const streams = Array.from({ length: most }, () => open())
@@ -176,7 +176,7 @@ describe.each(everyEngine)('the API keys of open streams on %s', (engine) => {
     }
   }
 
-  test('that are revoked end their streams within half a second, and no other streams', async () => {
+  test('that are revoked end only their own streams, within half a second', async () => {
     const { app, open, look, keyOf, timers } = await startWatching()
     const [key, other] = [await keyOf(), await keyOf()]
     const streams = [open({ keyId: key }), open({ keyId: other }), open({ keyId: key, merchantId: 'two' })]

@@ -80,7 +80,7 @@ test.each(['/favicon.svg', '/favicon.ico'])('the logo at %s is small and publicl
 })
 
 describe('the page for a missing path', () => {
-  test.each(['/nowhere', '/docs/nowhere', '/graph', '/apis', '/%zz'])('a browser gets a page: %s', async (url) => {
+  test.each(['/nowhere', '/docs/nowhere', '/graph', '/apis', '/%zz'])('is sent to a browser: %s', async (url) => {
     const headers = { ...browser, 'x-request-id': 'mine & <b>yours</b>' }
     const answer = await (await start()).inject({ url, headers })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
@@ -123,7 +123,7 @@ describe('a path with a trailing slash', () => {
   })
 
   test.each(['/docs/?x=//attacker.example', '/graphql/#/attacker.example'])(
-    'no path leads to another host: %s',
+    'is never redirected to another host: %s',
     async (url) => {
       const { headers } = await (await start()).inject({ url, headers: browser })
       expect(String(headers.location)).toMatch(/^\/(docs|graphql)([?#]|$)/)

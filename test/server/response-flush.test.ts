@@ -31,7 +31,7 @@ test('responses of one turn of the event loop are flushed at the end of the turn
   expect(sent).toEqual(['one', 'two', 'three', 'four'])
 })
 
-test('flush sends waiting responses immediately, and later ones are sent at the end of the turn', async () => {
+test('flush sends waiting responses immediately, and later responses are sent at the end of the turn', async () => {
   ready('one')
   sendWaiting()
   expect(sent).toEqual(['one'])
@@ -57,7 +57,7 @@ test('a response that has waited two milliseconds is flushed when the next reque
   expect(sent).toEqual(['one', 'two'])
 })
 
-test('the waiting time of several responses is that of the first', async () => {
+test('the waiting time of several responses is measured from the first response', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   ready('one')
@@ -70,7 +70,7 @@ test('the waiting time of several responses is that of the first', async () => {
   expect(sent).toEqual(['one', 'two'])
 })
 
-test("a response that can't be sent does not delay the others, and the first error is thrown afterwards", () => {
+test("a response that can't be sent does not delay the other responses, and the first error is thrown afterwards", () => {
   const fail = (name: string) => () => {
     throw new Error(name)
   }

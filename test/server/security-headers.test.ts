@@ -9,7 +9,7 @@ const asStream = { accept: 'text/event-stream' }
 
 // Headers are set before a request reaches an engine.
 describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
-  test('the values of the security headers are the documented ones, and none requires HTTPS', () => {
+  test('the security headers have the documented values, and none of them requires HTTPS', () => {
     expect(securityHeaders).toEqual({
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

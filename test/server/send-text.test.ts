@@ -54,7 +54,7 @@ function sendAll(method: string): Promise<string> {
   return textOf(socket)
 }
 
-test('sendText answers pipelined requests in order, each with the headers of its reply', async () => {
+test('sendText sends the responses to pipelined requests in order, each with the headers of its reply', async () => {
   let rest = Buffer.from(await sendAll('GET'))
   for (const name of names) {
     const end = rest.indexOf('\r\n\r\n') + 4
@@ -67,7 +67,7 @@ test('sendText answers pipelined requests in order, each with the headers of its
   expect(rest).toHaveLength(0)
 })
 
-test('sendText answers a HEAD request with the length of the text and without the text', async () => {
+test('sendText responds to a HEAD request with the length of the text and without the text', async () => {
   const heads = (await sendAll('HEAD')).split('\r\n\r\n').slice(0, -1)
   expect(heads.map((head) => Number(/content-length: (\d+)/.exec(head)?.[1]))).toEqual(
     names.map((name) => Buffer.byteLength(texts[name])),

@@ -27,7 +27,7 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(seen.at(-1)).toBe(together.join())
   })
 
-  test('are answered with reads before writes', async () => {
+  test('get the responses to reads before the responses to writes', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
     // A single write does not wait for a batch.

@@ -10,7 +10,7 @@ test('findFreePort returns a port outside the ephemeral range that a server can 
   expect(await requireFreePort('127.0.0.1', port)).toBe(port)
 })
 
-test('requireFreePort fails if the port is in use, and says which variable to change', async () => {
+test('requireFreePort fails if the port is in use, and reports which variable to change', async () => {
   const port = await findFreePort('127.0.0.1')
   const taken = createServer().listen(port, '127.0.0.1')
   onTestFinished(() => void taken.close())
@@ -21,6 +21,6 @@ test('requireFreePort fails if the port is in use, and says which variable to ch
   )
 })
 
-test('findFreePort fails if this machine does not have the address, and says which variable to change', async () => {
+test('findFreePort fails if this machine does not have the address, and reports which variable to change', async () => {
   await expect(findFreePort('192.0.2.1')).rejects.toThrow('Set HOST to one that it has')
 })

@@ -124,7 +124,7 @@ test('requests with a rejected key are limited per IPv4 address and per IPv6 net
   expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
 })
 
-test('addresses beyond the first 10,000 share one limit until the earlier ones have expired', () => {
+test('addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
@@ -161,7 +161,7 @@ test('a response has the remaining requests in its RateLimit header, and a rejec
   }
 })
 
-test('tokens used within ten milliseconds become free together, and others each after its own second', () => {
+test('tokens used within ten milliseconds become available together, and other tokens one second after their use', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('tokens used within ten milliseconds become free together, and others each 
   ])
 })
 
-test('the cleanup after a minute keeps recently used tokens and those that a process holds', () => {
+test('the cleanup after a minute keeps recently used tokens and tokens that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -282,7 +282,7 @@ test('a process returns tokens held for exactly 200 milliseconds', async () => {
   expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
 })
 
-test('returned unused tokens do not delay the release of used ones', () => {
+test('returned unused tokens do not delay the release of used tokens', () => {
   const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)

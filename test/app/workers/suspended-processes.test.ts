@@ -94,7 +94,7 @@ describe('a suspended writer process', () => {
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced; requests with an idempotency key succeed, and others report an unknown outcome', async () => {
+  test('is replaced, requests with an idempotency key succeed, and other requests report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -145,7 +145,7 @@ describe('a suspended writer process', () => {
 })
 
 describe('a service', () => {
-  test('resumed after another took over its database commits nothing, rejects its pending requests, and exits', async () => {
+  test('resumed after another service took over its database commits nothing, rejects its pending requests, and exits', async () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
@@ -173,7 +173,7 @@ describe('a service', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its database when another fails to start on the same port, and while commands run', async () => {
+  test('keeps its database when another service fails to start on the same port, and while commands run', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }

@@ -79,7 +79,7 @@ describe.each(everyEngine)('contract check on %s', (engine) => {
   })
 })
 
-test('contract check of a merchant without objects names what it skips', async () => {
+test('contract check reports every request that it skips because the merchant has no objects', async () => {
   const app = await startApp('sqlite')
 
   const { holds, requests } = await checkContract(clientOf(app), readOnly)
@@ -98,7 +98,7 @@ test('contract check of a merchant without objects names what it skips', async (
   ])
 })
 
-describe('contract check finds one difference of a server', () => {
+describe('contract check reports a difference if', () => {
   const variants: readonly [difference: string, variant: Variant, found: object][] = [
     [
       'a member is missing',
@@ -135,7 +135,7 @@ describe('contract check finds one difference of a server', () => {
       { path: 'data[].created_at', expected: 'a time in UTC with milliseconds' },
     ],
     [
-      'a value is in lower case',
+      'the type of an asset is in lower case',
       replacing('/api/asset-codes', '"FIAT"', '"fiat"'),
       { path: 'data[].asset_type', expected: expect.stringContaining('FIAT'), actual: 'string "fiat"' },
     ],
@@ -155,7 +155,7 @@ describe('contract check finds one difference of a server', () => {
       { path: 'pagination', expected: 'object', actual: 'no such member' },
     ],
     [
-      'an error has another form',
+      'the status member of an error has another value',
       replacing('/api/customers/', '"status":"failed"', '"status":"error"'),
       { path: 'status', expected: 'one of failed', actual: 'string "error"' },
     ],
@@ -171,22 +171,22 @@ describe('contract check finds one difference of a server', () => {
       { path: 'data[].bank_account', expected: expect.stringContaining('string'), actual: 'no such member' },
     ],
     [
-      'a type of transactions is in lower case',
+      'the type of a transaction is in lower case',
       replacing('/api/customers/transactions/by_txid/', '"PAYOUT"', '"payout"'),
       { path: 'data.transaction_type', actual: 'string "payout"' },
     ],
     [
-      'transactions with a reference are one object',
+      'the transactions with a reference are an object instead of an array',
       replacing('/api/customers/transactions/by_ref_id/', /"data":\[(.*)\]/g, '"data":$1'),
       { path: 'data', expected: 'array' },
     ],
     [
-      'transactions of a customer have no total',
+      'the pagination of a customer’s transactions has no total',
       replacing('/api/customers/transactions/by_customer_id/', /"total":\d+,/g, ''),
       { path: 'pagination.total', expected: 'integer', actual: 'no such member' },
     ],
     [
-      'the exchange rate of a fee is text',
+      'the exchange rate of a fee is a string',
       replacing('/api/payouts/fees', /"exchangeRate":([\d.]+)/g, '"exchangeRate":"$1"'),
       { path: 'data.exchangeRate', expected: 'number', actual: 'string "1500"' },
     ],
@@ -196,17 +196,17 @@ describe('contract check finds one difference of a server', () => {
       { path: 'data[].bank_code', expected: 'string', actual: 'no such member' },
     ],
     [
-      'wallets of all owners have one address object',
+      'the addresses in the list of all wallets are an object instead of an array',
       replacing('/api/wallets', /"addresses":\[(\{[^\]]*\})\]/g, '"addresses":$1'),
       { path: 'data[].addresses', expected: 'array' },
     ],
     [
-      'a field error has another member for its text',
+      'the message of a field error has another member name',
       replacing('/api/payouts/validate-address', '"msg":', '"text":'),
       { path: 'errors[].msg', expected: 'string', actual: 'no such member' },
     ],
     [
-      'a wrong address is no error',
+      'an invalid address is accepted',
       ({ path }, response) =>
         path.endsWith('address=nowhere') ? { status: 200, body: '{"status":"success"}' } : response,
       { path: 'HTTP status', expected: '400', actual: expect.stringMatching(/^200 /) },
@@ -224,7 +224,7 @@ describe('contract check finds one difference of a server', () => {
   })
 })
 
-test('contract check with --write finds a customer that is created with another address', async () => {
+test('contract check with --write reports a created customer whose address has another member name', async () => {
   const app = await startMerchant('sqlite')
   const client = clientOf(app, (request, response) =>
     request.method === 'POST' && request.path === '/api/business-customers'
@@ -249,7 +249,7 @@ async function serveMerchant() {
   return { app, url, place, keyFile }
 }
 
-test('the command contract check compares a server by its URL, and needs no database', async () => {
+test('the command contract check compares the server at a URL, and needs no database', async () => {
   const { url, place, keyFile } = await serveMerchant()
 
   const { code, json, stderr } = await cli(place, 'contract', 'check', `${url}/api/`, '--key-file', keyFile, '--json')
@@ -281,7 +281,7 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
 })
 
-test('the client of contract check waits as a rate limit says, and sends one request at a time', async () => {
+test('contract check waits for the time in Retry-After after a 429, and sends one request at a time', async () => {
   const { app, url } = await serveMerchant()
   let [open, maxOpen, rejected] = [0, 0, 0]
   const proxy = createServer(async (request, response) => {

@@ -90,7 +90,7 @@ const importFrom = (app: App, client: ContractClient): Promise<ImportReport> =>
   runImport(app.context(), client, { walletIds: [], isDryRun: false })
 
 describe.each(everyEngine)('import from another provider on %s', (engine) => {
-  test('import takes the provider’s forms: short networks, addresses as street1, pending fiat wallets', async () => {
+  test('import accepts the provider’s formats, such as its network names, street1 in addresses and pending fiat wallets', async () => {
     const app = await startApp(engine)
     const wallets = [
       wallet(1),
@@ -133,7 +133,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
       'network',
     ],
     [
-      'a wallet of no customer',
+      'a wallet of an unknown customer',
       { wallets: [wallet(1, { customer_id: id(7) })] },
       id(101),
       `customer ${id(7)}, which was`,
@@ -146,26 +146,36 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     ],
     ['a wallet with the id of a customer', { wallets: [wallet(1, { id: id(1) })] }, id(1), 'has the id of a customer'],
     [
-      'an id that is no UUID',
+      'an id that is not a UUID',
       { customers: [customer(1, { id: 'x'.repeat(99) })] },
       'x'.repeat(36),
       'id must be a UUID',
     ],
-    ['an object that is none', { customers: ['row'] }, null, 'it must be'],
+    ['a string instead of an object', { customers: ['row'] }, null, 'it must be'],
     ['a text with NUL', { customers: [customer(1, { email: 'a\0b' })] }, id(1), 'email must be text'],
     [
-      'a text without an end',
+      'a text that is too long',
       { customers: [customer(1, { email: 'a'.repeat(9_999) })] },
       id(1),
       'email must have a length of at most',
     ],
-    ['a time of the future', { customers: [customer(1, { created_at: future, updated_at: future })] }, id(1), 'future'],
-    ['a time that is none', { customers: [customer(1, { created_at: 'soon' })] }, id(1), 'created_at must be a time'],
+    ['a time in the future', { customers: [customer(1, { created_at: future, updated_at: future })] }, id(1), 'future'],
+    ['an invalid time', { customers: [customer(1, { created_at: 'soon' })] }, id(1), 'created_at must be a time'],
     ['an unknown status', { customers: [customer(1, { status: 'frozen' })] }, id(1), 'status must be one of'],
-    ['one id twice', { customers: [customer(1), customer(1, { email: 'other' })] }, id(1), 'differs from the row'],
-    ['a method without an account', { methods: [method(1, { account_number: '' })] }, id(201), 'account_number'],
-    ['a method of no type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
-  ])('import names %s, and writes nothing of that object', async (_, lists, wrongId, message) => {
+    [
+      'two different objects with one id',
+      { customers: [customer(1), customer(1, { email: 'other' })] },
+      id(1),
+      'differs from the row',
+    ],
+    [
+      'a payout method without an account number',
+      { methods: [method(1, { account_number: '' })] },
+      id(201),
+      'account_number',
+    ],
+    ['a payout method of an unknown type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
+  ])('import reports %s, and writes nothing of that object', async (_, lists, wrongId, message) => {
     const app = await startApp(engine)
 
     const report = await importFrom(app, provider(lists))
@@ -180,10 +190,10 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
   test.each<[string, unknown, RegExp]>([
     ['no list', { data: {} }, /not that of the contract: data/],
     ['no pagination', { data: [] }, /not that of the contract: pagination/],
-    ['a list without an end', { data: [customer(1)], pagination: { total: 1e9, totalPages: 1e9 } }, /totalPages/],
+    ['a list of too many pages', { data: [customer(1)], pagination: { total: 1e9, totalPages: 1e9 } }, /totalPages/],
     ['an empty page', { data: [], pagination: { total: 9, totalPages: 9 } }, /the page is empty/],
-    ['a text', '<html>', /not that of the contract/],
-  ])('import stops at a response with %s, and says what is wrong', async (_, body, message) => {
+    ['a string instead of an object', '<html>', /not that of the contract/],
+  ])('import stops at a response with %s, and reports the error', async (_, body, message) => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const healthy = provider({})
@@ -194,7 +204,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('import stops if a list changes during every read', async () => {
+  test('import stops if a list changes during each of three reads', async () => {
     const app = await startApp(engine)
     let total = 3
     const client: ContractClient = async (request) =>
@@ -209,7 +219,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     { isNewestFirst: true, failing: 'wallets 2', customers: [1, 10, 1, 1], wallets: [1, 10, 3, 3, 2, 1] },
     { isNewestFirst: false, failing: 'wallets 9', customers: [1, 10, 10, 1], wallets: [1, 10, 8, 8, 9, 1] },
   ])(
-    'an interrupted import continues where it stopped, and then compares what it had imported, with isNewestFirst $isNewestFirst',
+    'an interrupted import resumes, and then compares the rows that it had imported, with isNewestFirst $isNewestFirst',
     async ({ isNewestFirst, failing, ...pages }) => {
       const app = await startApp(engine)
       const numbers = Array.from({ length: 20 }, (_, i) => i + 1)
@@ -244,7 +254,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     },
   )
 
-  test('import reads no more than three batches of four pages ahead of what it has written', async () => {
+  test('import reads at most three batches of four pages ahead of its writes', async () => {
     const app = await startApp(engine)
     const customers = Array.from({ length: 100 }, (_, i) => customer(1, { id: id(i) }))
     const source = provider({ customers, wallets: [wallet(1, { id: id(101) })] })
@@ -264,7 +274,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     expect(maxAhead).toBe(13)
   })
 
-  test('a payout method that was deleted here is not created again', async () => {
+  test('import does not recreate a payout method that was deleted after an earlier import', async () => {
     const app = await startApp(engine)
     const source = provider({ methods: [method(1), method(2)] })
     await importFrom(app, source)
@@ -287,7 +297,7 @@ async function serve(respond: Parameters<typeof createServer>[1]): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('the client of an import keeps to four requests, and waits after a 429 and after the last request of a window', async () => {
+test('import sends at most four concurrent requests, and waits after a 429 and after the last request of a rate limit window', async () => {
   const app = await startApp('sqlite')
   const source = provider({ customers: Array.from({ length: 20 }, (_, i) => customer(i + 1)) })
   let [open, maxOpen, count] = [0, 0, 0]
@@ -318,7 +328,7 @@ test('the client of an import keeps to four requests, and waits after a 429 and 
   expect(limits[0]).toEqual({ limit: 600, windowSeconds: 60 })
 })
 
-test('import stops at a body without an end, and at a rejected key', async () => {
+test('import stops if a response body exceeds the size limit, or if the API key is rejected', async () => {
   const app = await startApp('sqlite')
   const huge = await serve((_, response) => {
     response.writeHead(200)
@@ -334,7 +344,7 @@ test('import stops at a body without an end, and at a rejected key', async () =>
   await expect(importFrom(app, createContractClient(closed, 'key'))).rejects.toThrow(/401\. Check the API key\./)
 })
 
-test('the command import reads saved responses, and reports as JSON and by its exit code', async () => {
+test('the command import reads saved responses, prints a JSON report, and exits with code 1 if balances differ', async () => {
   const app = await startApp('sqlite')
   const place = await createEmptyInstallation({ DATABASE_URL: app.url })
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))

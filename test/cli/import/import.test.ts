@@ -102,7 +102,7 @@ const outcome = ({ rows, problems, isComplete }: ImportReport) => ({
 })
 
 describe.each(everyEngine)('import on %s', (engine) => {
-  test('import keeps ids, times, status, addresses and balances, as both APIs show', async () => {
+  test('import preserves ids, times, statuses, addresses and balances in both APIs', async () => {
     const world = await startSource(engine)
     const { source } = world
     const target = await startApp(engine)
@@ -128,7 +128,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('import opens each statement with one entry, and records events with the original times', async () => {
+  test('import creates one opening entry for each wallet with a balance, and records events with the original times', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -171,7 +171,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
-  test('a client with stored ids pays from an imported wallet, and later rows follow the imported ones', async () => {
+  test('a client can pay from an imported wallet by its original id, and rows created later sort as newer', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -192,7 +192,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
-  test('a client with stored ids pays from an imported wallet to an imported method, and replays payouts by their keys', async () => {
+  test('a client can pay to an imported payout method by its original id, and replay payouts by their idempotency keys', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     const methods = (await source.rest('GET', `/api/payout/methods?customer_id=${ids.ada}`)).body.data
@@ -234,7 +234,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('import repeats without a change, and names rows that differ without changing them', async () => {
+  test('a repeated import changes nothing, and reports rows that differ from the source', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -262,7 +262,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(await readStoredRows(target)).toEqual(before)
   })
 
-  test('the second read finds a balance that changed at the source after the first', async () => {
+  test('import detects a balance that changes at the source between its two reads', async () => {
     const { source, wallets } = await startSource(engine)
     const target = await startApp(engine)
     let lists = 0
@@ -308,7 +308,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('a dry run writes nothing, and reports what an import would find', async () => {
+  test('a dry run writes nothing, and returns the report of an import', async () => {
     const { source, ids } = await startSource(engine)
     const target = await startApp(engine)
     const before = await readStoredRows(target)
@@ -332,7 +332,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     ])
   })
 
-  test('ids and addresses of another merchant are refused without a word about it', async () => {
+  test('import rejects ids and addresses of another merchant without revealing that merchant', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -350,7 +350,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(await readStoredRows(target)).toEqual(before)
   })
 
-  test('imported rows join rows that are here, and time filters find all of them', async () => {
+  test('imported rows are listed together with existing rows, and time filters find both', async () => {
     const { source, ids } = await startSource(engine)
     // The merchant has a later customer before the import.
     const target = await startApp(engine)

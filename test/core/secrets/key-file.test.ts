@@ -47,9 +47,9 @@ test('processes that create the key file simultaneously use the same key', async
 })
 
 test.each([
-  ['holds no key', 'half a k'],
+  ['contains no valid key', 'half a k'],
   ['is empty', ''],
-  ['holds several keys', [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')).join()],
+  ['contains several keys', [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')).join()],
 ])('a key file that %s causes an error and is not replaced', (_, text) => {
   writeFileSync(path, text)
 

@@ -5,7 +5,7 @@ import { hashPassword, isPasswordHash, matchesPassword } from '../../../src/core
 /** Made by another implementation: `printf %s 'correct horse battery' | argon2 'some salt here' -id -k 19456 -t 2 -p 1 -e`. */
 const reference = '$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IGhlcmU$elHLiVeOqWU++GOKUb3rF0GB7fIXK/HO0MAhC5fFtEg'
 
-test('matchesPassword accepts the password of a hash that another program has made, and no other', async () => {
+test('matchesPassword accepts the right password for a hash from another program, and no other password', async () => {
   expect(isPasswordHash(reference)).toBe(true)
   expect(await matchesPassword('correct horse battery', reference)).toBe(true)
   for (const wrong of ['', 'correct horse batterx', 'correct horse battery ', 'Correct horse battery']) {
@@ -20,12 +20,12 @@ test('hashPassword salts each hash, and compares the same characters in any Unic
   expect(await matchesPassword('cafe with milk', one)).toBe(false)
 })
 
-test('matchesPassword matches nothing without a hash, or with one of another form', async () => {
+test('matchesPassword returns false if the hash is missing or has another format', async () => {
   const empty = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
   for (const hash of [null, '', 'x', empty]) expect([hash, await matchesPassword('', hash)]).toEqual([hash, false])
 })
 
-test('hashPassword rejects what it cannot compute soon, and then works again', async () => {
+test('hashPassword rejects concurrent calls beyond its queue, and accepts calls again afterwards', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 30 }, () =>
       hashPassword('a flood of passwords').then(

@@ -84,7 +84,7 @@ describe('encryption with several keys', () => {
   })
 })
 
-test('without a key, encryption and decryption fail and say which variable to set', () => {
+test('without a key, encryption and decryption fail and report which variable to set', () => {
   for (const act of [() => noSecrets.seal('text', place), () => noSecrets.open('s1.', place)]) {
     expect(thrownBy(act)).toMatchObject({
       code: 'NOT_CONFIGURED',

@@ -26,7 +26,7 @@ function copiedColumns(stored: readonly StoredColumn[]): string[] {
     .toSorted()
 }
 
-test('a copy takes every table and column of a SQLite file that is not generated, and each table has a key', async () => {
+test('a copy reads every table and every non-generated column of a SQLite file, and each table has a key', async () => {
   const { path } = await openTestDatabase()
   const database = new Sqlite(path, { readonly: true })
   onTestFinished(() => void database.close())
@@ -46,7 +46,7 @@ test('a copy takes every table and column of a SQLite file that is not generated
 })
 
 describePostgres('a copy from or to PostgreSQL', {}, () => {
-  test('takes every table and column that is not generated, and no column continues a sequence of the server', async () => {
+  test('reads every table and every non-generated column, and no column uses a PostgreSQL sequence', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     const stored = await runSql<StoredColumn>(
@@ -66,13 +66,13 @@ describePostgres('a copy from or to PostgreSQL', {}, () => {
   })
 })
 
-test('every table that a copy leaves out has a reason', () => {
+test('every table that a copy omits is listed with a reason', () => {
   for (const reason of Object.values(uncopiedTables)) expect(reason).toMatch(/\w \w/)
 })
 
 const tableNamed = (name: string): CopiedTable => ({ name, columns: [] })
 
-test('a copy orders tables by their foreign keys, and rejects a cycle by the names of its tables', () => {
+test('a copy orders tables by their foreign keys, and rejects a cycle with the names of the tables in the cycle', () => {
   const tables = ['payouts', 'wallets', 'merchants'].map(tableNamed)
   const references = [
     { child: 'payouts', parent: 'wallets' },
@@ -86,7 +86,7 @@ test('a copy orders tables by their foreign keys, and rejects a cycle by the nam
   expect(() => orderByReferences(tables, cycle)).toThrow('the foreign keys of payouts, wallets, merchants form a cycle')
 })
 
-test('batches of a copy grow to thousands of small rows, and shrink to one row that is very large', () => {
+test('the batches of a copy have thousands of rows if the rows are small, and one row if the rows are very large', () => {
   const rowsOf = (count: number, text: string) => Array.from({ length: count }, () => [text, null])
 
   expect(nextBatchSize([])).toBe(100)

@@ -36,7 +36,7 @@ test('the write batcher runs the operations of one turn of the event loop in one
   expect([begun, lanes.queued()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
 })
 
-test('the write batcher takes the first operation of each merchant before a second one of any', async () => {
+test('the write batcher takes the first operation of each merchant before the second operation of any merchant', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6', 'b:1', 'c:1')
   await turn()

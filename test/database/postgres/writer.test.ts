@@ -246,7 +246,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('is not delayed by locked rows of more other merchants than there are connections', async () => {
+  test('is not delayed by locked rows of other merchants, even of more merchants than there are connections', async () => {
     const { app, db } = await startCounted('100', 2)
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
@@ -268,7 +268,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('that waits for a lock until its deadline is rejected, and so are those queued behind it', async () => {
+  test('that waits for a lock until its deadline is rejected, and so are the writes queued behind it', async () => {
     const { app, db } = await startCounted('100')
     const merchant = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [merchant])
@@ -286,7 +286,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('is rejected if its merchant already fills half of the write queue, and accepted for others', async () => {
+  test('is rejected if its merchant fills half of the write queue, while writes of other merchants are accepted', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [app.merchant])

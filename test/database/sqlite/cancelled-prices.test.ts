@@ -4,7 +4,7 @@ import { cancelledRates } from '../../../db/migrations/0020-cancelled-rates.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
-test('the migration that makes rates and fees cancellable keeps existing ones in force', () => {
+test('the migration that makes rates and fees cancellable does not cancel existing rates and fees', () => {
   const database = new Sqlite(':memory:')
   onTestFinished(() => void database.close())
   migrateSqlite(database, migrations.slice(0, migrations.indexOf(cancelledRates)))

@@ -52,7 +52,7 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['events', 'events'])
   })
 
-  test('does not call a stopped watcher, and still calls the others', () => {
+  test('does not call a stopped watcher, and still calls the other watchers', () => {
     const { versions, calls, follow } = watched()
     const stop = follow('events')
     follow('payouts')

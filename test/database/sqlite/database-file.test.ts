@@ -16,7 +16,7 @@ const failure = ({ env }: TestInstallation) =>
   serve(readConfig({ ...env, PORT: '0' })).then(String, (error: Error) => error.message)
 
 describe('a mistyped DATABASE_URL', () => {
-  test('that names a missing folder creates nothing', async () => {
+  test('with a missing folder creates nothing', async () => {
     const place = await createEmptyInstallation()
     const missing = join(place.folder, 'missing')
     const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
@@ -28,9 +28,9 @@ describe('a mistyped DATABASE_URL', () => {
 
   test.each([
     ['of other tables', 'create table orders (id integer primary key) strict'],
-    ['with a list of migrations of its own', 'create table migrations (id integer primary key, name text)'],
-    ['with one that looks like ours', 'create table migrations (name text, applied_at text)'],
-  ])('that names a database %s leaves it unchanged', async (_, made) => {
+    ['with its own table of migrations', 'create table migrations (id integer primary key, name text)'],
+    ['with a table of migrations that looks like ours', 'create table migrations (name text, applied_at text)'],
+  ])('that points to a database %s leaves that database unchanged', async (_, made) => {
     const place = await createEmptyInstallation()
     const foreign = new Sqlite(place.file)
     foreign.exec(made)
@@ -45,7 +45,7 @@ describe('a mistyped DATABASE_URL', () => {
     expect(readdirSync(place.folder)).toEqual(['payouts.sqlite'])
   })
 
-  test('that names another file leaves it unchanged', async () => {
+  test('that points to another file leaves that file unchanged', async () => {
     const place = await createEmptyInstallation()
     writeFileSync(place.file, 'precious '.repeat(100))
 
@@ -72,7 +72,7 @@ describe('a mistyped DATABASE_URL', () => {
 })
 
 describe('the folder of the default database', () => {
-  test('is created by a command that creates a database, and by no other', async () => {
+  test('is created only by commands that create a database', async () => {
     const { folder, env } = await createEmptyInstallation()
     const inFolder = (command: string, environment = {}) => {
       const cli = join(import.meta.dirname, '../../../src/cli/cli.ts')

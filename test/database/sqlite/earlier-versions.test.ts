@@ -17,13 +17,13 @@ import { payoutBody, startApp } from '../../support/app.ts'
 const folder = join(import.meta.dirname, 'earlier-versions')
 const files = readdirSync(folder)
 
-test('there is a database of each of the twenty earlier forms', () => {
+test('the test data has twenty databases of earlier versions, each with fewer migrations than today', () => {
   expect(files).toHaveLength(20)
   expect(files.map((name) => Number.parseInt(name, 10)).every((count) => count < migrations.length)).toBe(true)
 })
 
 test.each(files)(
-  'the database %s of an earlier version is migrated, its audit is clean, and its clients go on',
+  'the database %s of an earlier version is migrated, passes the audit, and its clients keep working',
   async (name) => {
     const place = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
     const path = join(place, 'earlier.sqlite')

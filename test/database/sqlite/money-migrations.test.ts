@@ -87,7 +87,7 @@ test('the migration of an older file computes each wallet’s total deposits as 
   expect(() => database.exec(`update accounts set balance = reachable_balance + 1 where id = 'full'`)).toThrow('CHECK')
 })
 
-test('the migration of an older file adds the built-in currencies and keeps those that operators added', () => {
+test('the migration of an older file adds the built-in currencies and keeps currencies that operators added', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const added = {
     id: 'mine',

@@ -154,7 +154,7 @@ test('no request scans a table or index', () => {
   expect(unexpected(scanning)).toEqual([])
 })
 
-test('a list query reads one range of an index on its filters', () => {
+test('a list query reads one range of an index on the columns of its filters', () => {
   const lists = planned.filter(({ name }) => /:list\.(rows|rowsOfPages|count|sequenceAfter)( of \w+)?$/.test(name))
   const wrong = lists.filter(({ sql, plan }) => {
     const [, conditions] = /where (.*?)(?: order by| limit)/.exec(sql) ?? []
@@ -195,7 +195,7 @@ test('no request reads all rows of a merchant in a table', () => {
   expect(unexpected(wide)).toEqual([])
 })
 
-test('a query in customer scope reads only the customer’s rows or the requested ones', () => {
+test('a query in customer scope reads only the customer’s rows or the requested rows', () => {
   const isWide = (step: string) =>
     /^SEARCH .*\(merchant_id=\?( AND \w*sequence[<>]\?)*\)$/.test(step) ||
     /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW|\d+-ROW VALUES CLAUSE)/.test(step) ||

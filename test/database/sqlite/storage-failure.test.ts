@@ -94,7 +94,7 @@ describe('a full disk', () => {
     await app.expectBooksToBalance()
   })
 
-  test('on a real file system has the same effects as the simulated one', async ({ skip }) => {
+  test('on a real file system has the same effects as the simulated full disk', async ({ skip }) => {
     const folder = mountSmallDisk(4)
     skip(folder === null, 'only root can mount a small disk: the disk was not filled in truth')
     const filler = join(String(folder), 'filler')

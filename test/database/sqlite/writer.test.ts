@@ -100,7 +100,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     expect(counted()).toEqual({ writes: maxBatchSize + 1, commits: 2 })
   })
 
-  test('are answered only after the commit, and so are rejected ones', async () => {
+  test('return or throw only after the commit', async () => {
     const { db, path } = await startDatabase()
     const other = new Sqlite(path, { readonly: true })
     onTestFinished(() => void other.close())
@@ -144,7 +144,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('synchronously does not affect the others', async () => {
+  test('synchronously does not affect the other operations', async () => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -197,7 +197,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it took a sequence number gives the number back, and no operation runs twice', async () => {
+  test('after it took a sequence number returns the number, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
@@ -322,7 +322,7 @@ describe('a SQLite operation that waits for something other than its own stateme
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
-  test.each(waits)('(%s) is rolled back and rejected, and the others of its group commit', async (_, wait) => {
+  test.each(waits)('(%s) is rolled back and rejected, and the rest of its group is committed', async (_, wait) => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -383,7 +383,7 @@ function fillQueue(db: Database) {
   return answers
 }
 
-test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued ones', async () => {
+test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued writes', async () => {
   const { db } = await startDatabase()
   // A long turn commits queued writes, so the queue may have room again.
   takeClock()
@@ -445,7 +445,7 @@ test('a SQLite snapshot stays the same when a write is committed in the same tur
   expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
 })
 
-test('closing a SQLite database first commits and answers all accepted writes', async () => {
+test('closing a SQLite database first commits all accepted writes and returns their results', async () => {
   const { db, path } = await startDatabase()
 
   const answers = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))

@@ -67,7 +67,7 @@ test('the traceparent of a request without a valid API key is ignored', async ()
   expect(JSON.stringify(all.received)).not.toContain('secret')
 })
 
-test('the ratio sampler records some of the new traces, and each of these completely', async () => {
+test('the ratio sampler records some of the new traces, and all spans of each recorded trace', async () => {
   const { ask, spans, child, ended, address } = await startTraced('sqlite', {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
