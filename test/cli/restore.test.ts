@@ -13,6 +13,7 @@ import {
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoPayoutCount } from '../../src/demo/demo-history.ts'
 import type { TestInstallation } from '../support/process.ts'
 import {
   cli,
@@ -70,7 +71,7 @@ describe('restore', () => {
     expect([restored.code, restored.json()]).toEqual([0, { file: place.file, kept: null }])
     expect(readdirSync(place.folder).sort()).toEqual(['backup.sqlite', 'payouts.sqlite'])
     expect(statSync(place.file).mode & 0o777).toBe(0o600)
-    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount })
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
@@ -86,7 +87,7 @@ describe('restore', () => {
     const { kept } = (await cli(place, 'restore', backup, '--replace', '--json')).json() as { kept: string }
     expect(kept).toMatch(/payouts\.sqlite\.\d{8}T\d{6}\.\d{3}Z$/)
     expect(readFileSync(kept)).toEqual(before)
-    expect(payouts(place.file)).toBe(6)
+    expect(payouts(place.file)).toBe(demoPayoutCount)
   })
 
   test('does not replace a database that a service has open, or that has the WAL of a killed service', async () => {
@@ -218,7 +219,7 @@ describe('restore', () => {
       expect([0, 6]).toContain(payouts(place.file))
       // The next restore succeeds and removes leftovers.
       expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
-      expect(payouts(place.file)).toBe(6)
+      expect(payouts(place.file)).toBe(demoPayoutCount)
       expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
       expect(existsSync(backup)).toBe(true)
     },
