@@ -77,6 +77,7 @@ describe('package.json', () => {
 /** The test files that may use a timer or wait by the clock, with the reason: any fixed time is too long or, one day, too short. */
 const timers: Readonly<Record<string, string>> = {
   'test/app/workers/processes.test.ts': 'clients that are refused try again',
+  'test/cli/import/hostile-sources.test.ts': 'a source responds slowly, so that requests are in flight together',
   'test/database/postgres/failover.test.ts': 'polls the state of servers and clients, and clients retry',
   'test/database/postgres/failure.test.ts': 'rejected clients retry, and the test polls its conditions',
   'test/database/sqlite/hold-lock.ts': 'a lock that is waited for within a call ends by itself, whenever it is met',

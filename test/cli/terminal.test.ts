@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
+import { demoPayoutCount } from '../../src/demo/demo-history.ts'
 import type { TestInstallation } from '../support/process.ts'
 import { cliProcess, createDemoInstallation } from '../support/process.ts'
 
@@ -30,7 +31,7 @@ test.each([80, 120])('a list fits a terminal of %i columns, with one coloured li
   const { code, shown } = await onTerminal(await createDemoInstallation(), columns, 'payout list')
   const lines = stripVTControlCharacters(shown).split('\n')
   const payouts = lines.filter((line) => /^ {2}[0-9A-Z]{10} {2}/.test(line) || /^ {2}[\da-f-]{36} {2}/.test(line))
-  expect([code, payouts.length]).toEqual([0, 6])
+  expect([code, payouts.length]).toEqual([0, 20])
   // The database's path and the cursor of the next list are printed in full.
   const wide = lines.filter((line) => stringWidth(line) > columns && !/^(MODE=|next )/.test(line))
   expect(wide).toEqual([])
@@ -48,14 +49,17 @@ test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds no colours t
     'list',
     '--json',
   )
-  expect(piped.json()).toMatchObject({ total: 6 })
+  expect(piped.json()).toMatchObject({ total: demoPayoutCount })
 })
 
 test('a terminal shows progress during an export to a file, and no progress during an export to the terminal', async () => {
   const place = await createDemoInstallation()
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)
-  expect(written).toMatchObject({ code: 0, shown: expect.stringContaining('100 % 6/6') })
+  expect(written).toMatchObject({
+    code: 0,
+    shown: expect.stringContaining(`100 % ${demoPayoutCount}/${demoPayoutCount}`),
+  })
   const output = await onTerminal(place, 80, 'export payouts')
   expect(output).toMatchObject({ code: 0, shown: expect.not.stringContaining('100 %') })
 })

@@ -29,9 +29,9 @@ test('the webhook receiver verifies events, handles each once in order, and read
   const start = () => startReceiver(place, { API_URL: address, WEBHOOK_SECRET: endpoint.secret, PORT: String(port) })
 
   // Events from before its start.
-  const history = []
-  for (let page = [null]; page.length > 0; history.push(...page))
-    page = (await call('GET', `/api/events?limit=100&after=${history.length}`)).data
+  const readPage = async (after: number) => (await call('GET', `/api/events?limit=100&after=${after}`)).data
+  const history = await readPage(0)
+  for (let page = history; page.length > 0; history.push(...page)) page = await readPage(history.length)
   const first = await start()
   expect(await first.handled(history.length)).toEqual(history.map(lineOf))
 

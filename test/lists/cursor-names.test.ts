@@ -10,6 +10,7 @@ import type { Context } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 // Declares the lists of every module.
+import '../../src/modules/deposits/list.ts'
 import '../../src/server/graphql/schema.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -23,7 +24,8 @@ const lists = declaredLists.map((list) => [list.name, list] as const)
 
 /** The list with one more filter, declared by the two lines of `docs/how-to-add.md`. */
 function withInvented(list: DeclaredList): { fields: DeclaredList['filters']; browse: Browse } {
-  const conditions = { ...list.conditions, invented: { column: `${list.table}.id` } }
+  const column = list.name === 'deposits' ? 'deposits.transferId' : `${list.table}.id`
+  const conditions = { ...list.conditions, invented: { column } }
   const filters = { ...list.filters, invented: filterByText('Only what a test invents.') }
   const { slice } = defineList({ ...list, conditions, filters } as never)
   // Test files share a process, and others read the declared lists.

@@ -153,7 +153,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
       head = seal
       known.set(merchantId, { number: seal.number, hash: seal.hash })
       const tookMs = performance.now() - startedAt
-      if (head.through < latest) await wait(tookMs * restToSealRatio, undefined, { ref: false })
+      if (head.through < latest) await wait(tookMs * restToSealRatio)
     }
     return latest - from.through < maxEventsPerSeal
   }

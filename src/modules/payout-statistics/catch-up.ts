@@ -130,7 +130,7 @@ async function* countRange(
     yield through - after
     after = through
     if (restRatio === 0) await nextIteration()
-    else await wait((performance.now() - startedAt) * restRatio, undefined, { ref: false })
+    else await wait((performance.now() - startedAt) * restRatio)
   }
 }
 
