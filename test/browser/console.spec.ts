@@ -136,7 +136,7 @@ test('an operator fails a payout, creates an API key, gets an error for a rate, 
 })
 
 test('the keyboard alone is enough to skip to the content of the console and to open a form', async ({ console }) => {
-  await console.goto(`${addressOf(console)}/rails`)
+  await console.goto(`${addressOf(console)}/rails/sandbox`)
   await console.keyboard.press('Tab')
   await shoot(console, 'skip-link')
   await console.keyboard.press('Enter')
