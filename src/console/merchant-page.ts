@@ -26,8 +26,7 @@ import {
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
-import { figuresOf, moneyText, successText, timeText } from './payout-figures.ts'
-import { groupThousands } from './phrases.ts'
+import { figureCells } from './payout-figures.ts'
 import { walletColumns } from './wallets-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
@@ -86,17 +85,9 @@ async function volumesTable({ service, urlFor }: PageRequest, merchantId: string
   const pairOf = ({ assetCode, recipientCurrency }: CorridorSum) => `${assetCode} ${recipientCurrency}`
   const rows = [...Map.groupBy(sums, pairOf)].toSorted().map(([pair, ofPair]) => {
     const [asset = '', currency = ''] = pair.split(' ')
-    const [all, ofToday] = [figuresOf(ofPair), figuresOf(sumsOfToday.filter((sum) => pairOf(sum) === pair))]
-    return [
-      html`<a href="${urlFor('/payouts', { merchant: merchantId, asset, currency })}">${asset} to ${currency}</a>`,
-      moneyText(ofToday.volume),
-      html`${groupThousands(ofToday.created)}`,
-      moneyText(all.volume),
-      html`${groupThousands(all.created)}`,
-      successText(all),
-      timeText(all, 0.5),
-      moneyText(all.fees),
-    ]
+    const link = html`<a href="${urlFor('/payouts', { merchant: merchantId, asset, currency })}">${asset} to ${currency}</a>`
+    const ofToday = sumsOfToday.filter((sum) => pairOf(sum) === pair)
+    return figureCells(link, { sums: ofPair, sumsOfToday: ofToday, shares: [0.5] })
   })
   const numbers = ['Volume today', 'Payouts today', 'Volume, 30 days', 'Payouts', 'Success', 'Median time', 'Fees']
   const empty = 'It has no payout in the last 30 days that is counted.'

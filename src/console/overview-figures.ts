@@ -10,7 +10,7 @@ import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 import type { PageRequest } from './console-page.ts'
 import { outcomeChart, volumeChart } from './overview-charts.ts'
-import { assetsOf, figuresOf, moneyText, successText, timeText } from './payout-figures.ts'
+import { assetsOf, figureCells, figuresOf, moneyText, successText, timeText } from './payout-figures.ts'
 import { groupThousands, pluralize } from './phrases.ts'
 
 const dayMs = 86_400_000
@@ -101,18 +101,24 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
 
 /** Renders a row for each stablecoin, and below it a row for each of its payout currencies. */
 function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], ofToday: readonly CorridorSum[]): Html {
-  const figuresWhere = (matches: (sum: CorridorSum) => boolean) =>
-    [sums.filter(matches), ofToday.filter(matches)] as const
+  const figuresWhere = (matches: (sum: CorridorSum) => boolean) => ({
+    sums: sums.filter(matches),
+    sumsOfToday: ofToday.filter(matches),
+    shares: [0.5, 0.95],
+  })
   const rows = assetsOf(sums).flatMap((asset) => {
     const ofAsset = sums.filter(({ assetCode }) => assetCode === asset)
     const currencies = [...new Set(ofAsset.map(({ recipientCurrency }) => recipientCurrency))].toSorted()
     const total = html`<a href="${urlFor('/payouts', { asset })}"><strong>${asset}</strong></a>`
     return [
-      figureCells(total, ...figuresWhere(({ assetCode }) => assetCode === asset)),
+      figureCells(
+        total,
+        figuresWhere(({ assetCode }) => assetCode === asset),
+      ),
       ...currencies.map((currency) => {
         const link = html`<a class="part" href="${urlFor('/payouts', { asset, currency })}">to ${currency}</a>`
         const isOfCorridor = (sum: CorridorSum) => sum.assetCode === asset && sum.recipientCurrency === currency
-        return figureCells(link, ...figuresWhere(isOfCorridor))
+        return figureCells(link, figuresWhere(isOfCorridor))
       }),
     ]
   })
@@ -131,19 +137,4 @@ function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], of
   ]
   return html`<h2>Payouts today and in the last 30 days</h2>
 <div class="compact">${table('Payouts by currency', columns, rows, '')}</div>`
-}
-
-function figureCells(name: Html, sums: readonly CorridorSum[], sumsOfToday: readonly CorridorSum[]): readonly Html[] {
-  const [all, ofToday] = [figuresOf(sums), figuresOf(sumsOfToday)]
-  return [
-    name,
-    moneyText(ofToday.volume),
-    html`${groupThousands(ofToday.created)}`,
-    moneyText(all.volume),
-    html`${groupThousands(all.created)}`,
-    successText(all),
-    timeText(all, 0.5),
-    timeText(all, 0.95),
-    moneyText(all.fees),
-  ]
 }

@@ -59,3 +59,21 @@ export function moneyText(amount: bigint): Html {
 export function assetsOf(sums: readonly { readonly assetCode: string }[]): readonly string[] {
   return payoutAssetCodes.filter((asset) => sums.some(({ assetCode }) => assetCode === asset))
 }
+
+/** @param shares the shares of completed payouts whose time to completion is shown, such as 0.5 for the median */
+export function figureCells(
+  name: Html,
+  { sums, sumsOfToday, shares }: Record<'sums' | 'sumsOfToday', readonly CorridorSum[]> & { shares: readonly number[] },
+): readonly Html[] {
+  const [all, ofToday] = [figuresOf(sums), figuresOf(sumsOfToday)]
+  return [
+    name,
+    moneyText(ofToday.volume),
+    html`${groupThousands(ofToday.created)}`,
+    moneyText(all.volume),
+    html`${groupThousands(all.created)}`,
+    successText(all),
+    ...shares.map((share) => timeText(all, share)),
+    moneyText(all.fees),
+  ]
+}

@@ -87,12 +87,14 @@ export const latestPayouts = [
 /** The rails of the history. The first is the simulated bank; the second is no longer configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
-const nigerian = (recipientName: string, accountNumber: string, bankName: string, bankCode: string) => ({
-  ...{ ...nigeria, recipientName, accountNumber, bankName, bankCode },
-})
-const southAfrican = (recipientName: string, accountNumber: string, bankName: string, bankCode: string) => ({
-  ...{ ...southAfrica, recipientName, accountNumber, bankName, bankCode },
-})
+const recipientIn =
+  <Country extends object>(country: Country) =>
+  (recipientName: string, accountNumber: string, bankName: string, bankCode: string) => ({
+    ...country,
+    ...{ recipientName, accountNumber, bankName, bankCode },
+  })
+const nigerian = recipientIn(nigeria)
+const southAfrican = recipientIn(southAfrica)
 
 const nigerianSuppliers = [
   nigerian('Sunrise Mills', '0698306242', 'Access Bank', '044'),

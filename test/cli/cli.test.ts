@@ -201,10 +201,10 @@ describe('the operator’s command line', () => {
     ]
     for (const [args, isKept] of filters) {
       const filtered = (await list('payout', 'list', '--limit', '100', ...args)).payouts
-      const kept = newest.filter(isKept)
-      expect(kept).not.toEqual([])
+      const expected = newest.filter(isKept)
+      expect(expected).not.toEqual([])
       expect(filtered.every(isKept)).toBe(true)
-      expect(filtered.slice(0, kept.length)).toEqual(kept)
+      expect(filtered.slice(0, expected.length)).toEqual(expected)
     }
     expect((await list('payout', 'list', '--created-before', '2026-01-01')).payouts).toEqual([])
 

@@ -97,7 +97,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     }
   })
 
-  test('shows the figures of today and the last 30 days by currency and corridor, with links to the payouts', async () => {
+  test('shows figures for today and for the last 30 days by currency and corridor, with links to the payouts', async () => {
     const app = await startPaidApp(engine)
     await sealAll(app.service)
 

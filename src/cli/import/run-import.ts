@@ -164,7 +164,7 @@ const walletsPath = '/api/wallets'
 
 const nothingKnown: KnownObjects = { count: 0, lastId: null }
 
-/** The wallets of so many customers are written in one transaction that they are at least as many. */
+/** The minimum number of wallets that are written in one transaction, except in the last one of a page. */
 const minBatchRows = 400
 
 /**

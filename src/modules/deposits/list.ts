@@ -2,6 +2,7 @@ import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { customerConditions, filterByOwner, filterByText } from '../../lists/filters.ts'
 import type { Deposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
+import { joinReversalAndChain } from './repository.ts'
 
 /**
  * A credited deposit. Its id is the id of its ledger transfer. `reversedAt` is `null` if the deposit was not reversed;
@@ -19,19 +20,7 @@ export const deposits = defineList({
   name: 'deposits',
   noun: 'Deposit',
   table: 'deposits',
-  joins: (rows) =>
-    rows
-      .leftJoin('depositReversals', (join) =>
-        join
-          .onRef('depositReversals.merchantId', '=', 'deposits.merchantId')
-          .onRef('depositReversals.reference', '=', 'deposits.reference'),
-      )
-      .leftJoin('chainDeposits', (join) =>
-        join
-          .onRef('chainDeposits.merchantId', '=', 'deposits.merchantId')
-          .onRef('chainDeposits.reference', '=', 'deposits.reference')
-          .onRef('chainDeposits.depositReference', '=', 'deposits.reference'),
-      ),
+  joins: joinReversalAndChain,
   select: (rows) =>
     rows
       .selectAll('deposits')

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Params } from '../../database/query.ts'
+import type { Params, RowsQuery } from '../../database/query.ts'
 import {
   acrossMerchants,
   insertInto,
@@ -162,3 +162,19 @@ export const depositsInAttention = query((p: Params<{ limit: number }>) =>
       .limit(p.limit),
   ),
 )
+
+/** Joins the reversal of a deposit and its transfer on a chain, if it has them. */
+export function joinReversalAndChain(rows: RowsQuery<'deposits'>) {
+  return rows
+    .leftJoin('depositReversals', (join) =>
+      join
+        .onRef('depositReversals.merchantId', '=', 'deposits.merchantId')
+        .onRef('depositReversals.reference', '=', 'deposits.reference'),
+    )
+    .leftJoin('chainDeposits', (join) =>
+      join
+        .onRef('chainDeposits.merchantId', '=', 'deposits.merchantId')
+        .onRef('chainDeposits.reference', '=', 'deposits.reference')
+        .onRef('chainDeposits.depositReference', '=', 'deposits.reference'),
+    )
+}

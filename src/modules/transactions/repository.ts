@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { listParam, query, queryOne, queryWithFilters, selectFrom } from '../../database/query.ts'
+import { joinReversalAndChain } from '../deposits/repository.ts'
 import type { PayoutRow } from './wallet-transaction.ts'
 
 type Sequences = { readonly merchantId: string; readonly sequences: readonly number[] }
@@ -29,18 +30,7 @@ export const payoutsBySequences = query((p: Params<Sequences>) =>
 )
 
 export const depositsBySequences = query((p: Params<Sequences>) =>
-  selectFrom('deposits')
-    .leftJoin('depositReversals', (join) =>
-      join
-        .onRef('depositReversals.merchantId', '=', 'deposits.merchantId')
-        .onRef('depositReversals.reference', '=', 'deposits.reference'),
-    )
-    .leftJoin('chainDeposits', (join) =>
-      join
-        .onRef('chainDeposits.merchantId', '=', 'deposits.merchantId')
-        .onRef('chainDeposits.reference', '=', 'deposits.reference')
-        .onRef('chainDeposits.depositReference', '=', 'deposits.reference'),
-    )
+  joinReversalAndChain(selectFrom('deposits'))
     .selectAll('deposits')
     .select(['depositReversals.createdAt as reversedAt', 'chainDeposits.txHash', 'chainDeposits.network'])
     .where('deposits.merchantId', '=', p.merchantId)

@@ -18,7 +18,7 @@ export type TrustedDocumentWatcher = {
  * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
  * request for an unknown document also polls.
  *
- * @param apply gets all changes at once and must not fail; its synchronous part takes effect before the next request
+ * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next request
  * @param isWaitedFor is whether to watch for changes even while there are no documents
  */
 export function watchTrustedDocuments(

@@ -270,7 +270,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     await runImport(app.context(), client, { walletIds: [], isDryRun: false, onProgress })
 
     expect(written).toBe(100)
-    // The first page is read before its turn.
+    // One page is read first, and then three batches of four pages.
     expect(maxAhead).toBe(13)
   })
 

@@ -50,7 +50,7 @@ async function connectAsService(url: string, merchantId: string): Promise<pg.Cli
     `select set_config('app.merchant_id', $1, false), set_config('app.every_merchant', 'off', false)`,
     [merchantId],
   )
-  // Small tables are scanned because that is cheap; an index that serves the condition is used where it is not.
+  // PostgreSQL scans small tables because that is cheap. Otherwise it uses an index that serves the condition, if any.
   await client.query('set enable_seqscan = off')
   return client
 }
