@@ -12,7 +12,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // The number of rows in each block of a list's sequence numbers; see src/lists/counted-list.ts.
+    // The number of rows in each block of a list's sequence numbers.
     clusteredTable(
       schema
         .createTable('list_counts')

@@ -7,7 +7,6 @@ export const transferCauses: Migration = {
   statements: (schema, { uuid, raw, appendOnly, dropAppendOnly: changeable }) => [
     schema.alterTable('transfers').addColumn('payout_id', uuid),
     schema.alterTable('transfers').addColumn('reference', 'text'),
-    // Fills both columns of existing transfers.
     ...changeable('transfers'),
     raw(sql`update transfers set payout_id = payouts.id from payouts
       where payouts.merchant_id = transfers.merchant_id and payouts.transfer_id = transfers.id`),

@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// A gapless number per merchant, in commit order, so that a poller can read the events after the last event that it has
-// read. NULL for earlier events.
+// A gapless number per merchant, in commit order, from which a poller continues. NULL for earlier events.
 export const payoutEventNumbers: Migration = {
   name: '0027-payout-event-numbers',
   statements: (schema) => [

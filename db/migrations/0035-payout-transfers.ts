@@ -5,8 +5,7 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // The primary key is the order id that the bank knows, which identifies the merchant. Due orders are read across
-    // merchants, oldest first. The audit compares each order with its payout.
+    // The primary key is the order id that the bank knows, which identifies the merchant.
     clusteredTable(
       schema
         .createTable('payout_transfers')
@@ -22,12 +21,12 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // The time of the next status poll, in milliseconds since 1970; NULL if none is due. During a poll it is later
-        // than the poll's timeout.
+        // The time of the next status poll, in milliseconds since 1970; NULL if none is due. During a poll, the time is
+        // after the poll's timeout.
         .addColumn('due_at', amount)
         // The number of status polls since the state last changed.
         .addColumn('asked', 'integer', (c) => c.notNull())
-        // The number of submissions, and the time of the first one.
+        // The number of submissions.
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
         // The bank's id of the payment.
@@ -77,7 +76,7 @@ export const payoutTransfers: Migration = {
         .addColumn('paused_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('paused_rails_key', ['rail']),
     ),
-    // Banks' reports as received, one for each message id.
+    // Banks' reports as received.
     clusteredTable(
       schema
         .createTable('rail_reports')
@@ -85,7 +84,7 @@ export const payoutTransfers: Migration = {
         .addColumn('message_id', 'text', (c) => c.notNull())
         .addColumn('body', 'text', (c) => c.notNull())
         .addColumn('received_at', timestamp, (c) => c.notNull())
-        // The time at which the report was processed, or NULL.
+        // When the report was processed.
         .addColumn('read_at', timestamp)
         .addPrimaryKeyConstraint('rail_reports_key', ['rail', 'message_id']),
     ),

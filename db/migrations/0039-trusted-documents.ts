@@ -9,8 +9,7 @@ export const trustedDocuments: Migration = {
       schema
         .createTable('trusted_documents')
         .addColumn('id', 'text', (c) => c.notNull().primaryKey())
-        // The latest change has the highest number, so a process can read the changes after the last change that it
-        // knows.
+        // Increases with each change, so that a process can read the changes after the last change that it knows.
         .addColumn('revision', 'integer', (c) => c.notNull().check(sql`revision > 0`))
         .addColumn('name', 'text')
         .addColumn('text', 'text', (c) => c.notNull())

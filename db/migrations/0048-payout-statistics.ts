@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Maintained sums for the overview: the payouts of a merchant that reached a status on a day, by asset and recipient
-// currency. Completed payouts are also grouped by duration. The sums follow from the events, so they can be rebuilt.
+// Maintained sums for the overview: how many payouts of a merchant reached a status on a day, by asset and recipient
+// currency. Completed payouts are also grouped by duration. The sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The folded names, e-mail address and phone number by which a search finds a customer. A separate table, because an
-// index on lower(…) is not usable with row-level security. Existing names are folded in ASCII only, so the search also
-// tries ASCII folding.
+// The case-folded names, e-mail address and phone number of a customer. They are in a separate table, because row-level
+// security prevents the use of an index on lower(…). Existing names are folded in ASCII only, so the search also tries
+// ASCII folding.
 export const customerSearchKeys: Migration = {
   name: '0052-customer-search-keys',
   statements: (schema, { uuid, binaryText, clusteredTable, raw }) => [

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The current or latest copy to or from another database. The command `copy` is the only writer, and never copies this
-// table.
+// The current or latest copy to or from another database. The command `copy` never copies this table.
 export const databaseCopies: Migration = {
   name: '0054-database-copies',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -16,7 +15,7 @@ export const databaseCopies: Migration = {
         // The other database, without a password.
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
-        // After this time the source has moved, and the target is in use.
+        // After this time the target is in use instead of the source.
         .addColumn('completed_at', timestamp)
         // In the target: the position at which an interrupted copy continues.
         .addColumn('progress', json),

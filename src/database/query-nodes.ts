@@ -25,7 +25,6 @@ export function isPlaceholder(value: unknown): value is Placeholder {
 /** Marks a table to be scanned without indexes. Each engine compiles the marker differently. */
 export const noIndexMarker = Symbol('no index')
 
-/** `null` if `source` is not a table, with or without an alias. */
 export function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null

@@ -3,14 +3,13 @@ import type { CopiedTable } from './copied-tables.ts'
 import { isNumeric } from './copied-tables.ts'
 import type { CopiedRow, CopySide } from './copy-side.ts'
 
-/** What one side has in a table: the number of rows, the sum of each numeric column, and a SHA-256 of all values. */
+/** The sums of the numeric columns, and a SHA-256 of all values. */
 type TableDigest = {
   readonly rows: number
   readonly sums: Readonly<Record<string, string>>
   readonly checksum: string
 }
 
-/** `difference` names the first row that differs, or is `null`. */
 export type TableComparison = TableDigest & { readonly table: string; readonly difference: string | null }
 
 type ComparedTable = {
@@ -111,7 +110,6 @@ type Remainder = {
   readonly row: CopiedRow | null
 }
 
-/** Describes the first row that only one side has, or else digests that differ although no row does. */
 function describeRemainder({ table: { name, columns }, key, from, to, row }: Remainder): string | null {
   if (row !== null) {
     const values = key.map((each) => row[columns.findIndex((column) => column.name === each)])

@@ -31,9 +31,9 @@ type QueuedStatement = BoundQuery & {
 const maxUnsentStatements = 500
 
 /**
- * Concurrent statements of an operation are sent together, with BEGIN before the first. A write without RETURNING
- * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails,
- * the transaction fails.
+ * Concurrent statements of an operation are sent together, with BEGIN before the first statement. A write without
+ * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it
+ * fails, the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null
@@ -68,8 +68,8 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
 
   async function sendQueued(): Promise<void> {
     do {
-      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are queued by
-      // now.
+      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are now in the
+      // queue.
       await new Promise((resolve) => setImmediate(resolve))
       // The statements' own promises report the error.
       await send().catch(() => {})

@@ -22,11 +22,10 @@ export const maxBatchSize = 256
 
 /**
  * A queue that has waited this long (or as long as the last batch took, if that is longer) is committed within the
- * current event-loop iteration. So under a flood of requests, at least half of the time remains for commits.
+ * current event-loop iteration. So during a flood of requests, at least half of the time remains for commits.
  */
 const minOverdueMs = 50
 
-/** A batch waits up to 5 s for another process that holds the write lock. */
 const maxLockRetries = 500
 const lockRetryDelayMs = 10
 
@@ -85,12 +84,11 @@ export function sqliteWriter(
 ): SqliteWriter {
   const { raw } = connection
   const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
-  // If SQLite waited for a lock, it would block the event loop, and reads with it. `runBatch` retries instead.
+  // If SQLite waited for a lock, it would block the event loop and all reads. `runBatch` retries instead.
   raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
-  // Increases with each commit of another process.
   const dataVersion = raw.prepare('pragma data_version').pluck()
   const sharedResults = sharedQueryCache<unknown[]>()
   let sharedResultsVersion: unknown = null
@@ -128,7 +126,6 @@ export function sqliteWriter(
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // Runs after the requests that arrived during the batch.
       if (lastBatchSize === 1)
         idleCheck = setImmediate(() => {
           isIdle = true
@@ -182,8 +179,7 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // The batch ends before this callback, unless an operation awaits more than its statements, which need only
-    // microtasks.
+    // An operation that awaits only its statements needs only microtasks, so its batch ends before this callback.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -238,7 +234,6 @@ export function sqliteWriter(
     }
   }
 
-  /** `write` is `null` while the deferred values are stored. */
   function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
     if (batch.isOver || batch.current !== write) throw operationEnded()
     if (batch.failure) throw batch.failure
@@ -250,7 +245,7 @@ export function sqliteWriter(
       try {
         const run = () => connection.run(query, params)
         const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
-        // A statement with RETURNING that returns no row changed nothing, for example a debit above the balance.
+        // If a statement with RETURNING returns no row, it changed nothing. An example is a debit above the balance.
         if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
           batch.hasCurrentWritten = true
           batch.changedTables.add(changedTable)
@@ -287,7 +282,6 @@ export function sqliteWriter(
     })
   }
 
-  /** The current write is rejected with `error` when the batch ends. */
   function rerunWithoutCurrent(batch: WriteBatch, error: unknown): void {
     const { current, writes, excluded } = batch
     if (current) current.outcome = { error }
@@ -313,7 +307,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** Adds the queued writes to a batch that is rejected, because they would wait equally long for the same lock. */
+  /** Adds the queued writes to a rejected batch, because they would wait equally long for the same lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -344,7 +338,7 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** True if a retry may succeed. */
+/** A retry may succeed. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
