@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// Importing these declares the lists with maintained counts.
+// These imports declare the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -44,7 +44,7 @@ import {
 /** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `wallets` has the sum of balances in each asset. `unchecked` describes what could not be checked, and why. */
+/** `wallets` has the sum of balances in each asset. `unchecked` describes which checks did not run, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -111,10 +111,7 @@ const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/**
- * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
- * verify.
- */
+/** If triggers, indexes, constraints or policies are missing, later writes could break what the other checks verify. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
@@ -167,7 +164,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // Totals are omitted if a table cannot be read, because reading them would throw and hide the findings.
+  // If a table cannot be read, reading totals would throw and hide the findings.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -198,7 +195,7 @@ export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { re
 /**
  * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
  *
- * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
+ * @param kept chain heads that were saved elsewhere
  * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(

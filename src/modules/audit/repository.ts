@@ -5,8 +5,8 @@ import { acrossMerchants, query, scanTable, selectFrom } from '../../database/qu
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
- * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables and are not
- * run by requests.
+ * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables, so no
+ * request runs them.
  */
 
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
@@ -30,7 +30,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose asset differs from the asset of their wallet's account, or whose wallet has no account. */
+/** Also finds transfers whose wallet has no account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -114,7 +114,7 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Reversals whose wallet was not debited by exactly the amount of their deposit, or whose `balanceAfter` differs. */
+/** Reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs. */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -177,7 +177,7 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Selects payouts with an event of these statuses whose transfer has a different asset or amount, or does not fulfil
+ * Selects payouts with an event of these statuses whose transfer has a different asset or amount, or does not match
  * `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
@@ -200,7 +200,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers to which no payout, payout event, deposit or reversal refers. Openings have a separate check. */
+/** Transfers without a payout, payout event, deposit or reversal. Openings have a separate check. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -231,7 +231,7 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Transfers whose payout or deposit differs from the one that refers to them. */
+/** Transfers that do not refer to the payout or deposit that refers to them. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -352,7 +352,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Columns that must be unique per merchant. The check does not rely on the unique indexes. */
+/** Columns that must be unique per merchant. The check does not rely on the unique indexes, which may be damaged. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -427,7 +427,6 @@ export const ledgerSizes = queryAllMerchants(() =>
   ).selectAll(),
 )
 
-/** Returns customers in order of their ids, with the columns from which their search keys derive. */
 export const searchableCustomers = query((p: Params<{ merchantId: string; after: string; limit: number }>) =>
   selectFrom('customers')
     .select(['id', 'email', 'phone', 'firstName', 'lastName', 'businessName'])
@@ -437,10 +436,7 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/**
- * Returns the search keys of customers with ids from `after` (exclusive) to `through` (inclusive), in no particular
- * order.
- */
+/** Ids are from `after` (exclusive) to `through` (inclusive). */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])

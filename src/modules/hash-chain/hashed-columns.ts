@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
-/** The version of the hash format, which each seal stores. */
 export const currentFormat = 1
 
 /**
  * The immutable columns of each table whose rows belong to events. The hash covers the columns in this order.
  *
- * The hash does not cover `merchantId`, which is in the seal, the number of an event, which is its position in the
- * seal, and `unhashedColumns`. A test checks that every column is in one of the two lists. A column that is added later
- * needs a new format, because existing seals do not cover it.
+ * The hash does not cover `merchantId` (which is in the seal), the number of an event (which is its position in the
+ * seal), and `unhashedColumns`. A test checks that every column is in one of the two lists. A new column needs a new
+ * format, because existing seals do not cover it.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -64,7 +63,7 @@ export type HashedTable = keyof typeof hashedColumns
 export const rowSlots = ['events', 'made', 'transfers'] as const
 export type RowSlot = (typeof rowSlots)[number]
 
-/** `name` is the column's alias in queries and includes the name of the table. */
+/** `name` is the column's alias in queries. */
 export type HistoryColumn = { readonly table: HashedTable; readonly column: string; readonly name: string }
 
 export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedColumns).flatMap(([table, columns]) =>

@@ -16,13 +16,13 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Reads the events after `after`, up to and including `through`, with their related rows. A single statement reads one
- * snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of the wallet.
+ * Reads events after `after`, up to and including `through`. One statement reads one snapshot, and every join uses a
+ * full key. An imported wallet and its opening transfer have the same id.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
 
-/** Reads the same as `selectHistory`, and the payout that an event settled. */
+/** Also reads the payout that an event settled. */
 export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
     selectRelatedRows(p, columns)
@@ -39,7 +39,6 @@ export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow & SettledPayoutColumns>(),
   )
 
-/** The columns are `null` for events that settled no payout. */
 export type SettledPayoutColumns = {
   readonly settledAssetCode: string | null
   readonly settledRecipientCurrency: string | null
@@ -78,7 +77,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
+          // Not COALESCE: in PostgreSQL it is not leakproof, so it prevents index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
           when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
           when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
@@ -111,7 +110,7 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Selects the sequences of merchants with unsealed events, joined with the latest seal, if any. */
+/** Selects only merchants with unsealed events. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -178,7 +177,7 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** Returns `null` if the merchant already has a seal with this number. */
+/** `null` if the merchant already has a seal with this number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

@@ -8,7 +8,7 @@ import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-
  * `through`, the rows that these events created, and the transfers of these rows.
  *
  * `contents` is the SHA-256 of the digests of all rows. `hash` is the SHA-256 of all fields and the previous seal's
- * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to locate a
+ * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to find the
  * row that differs.
  */
 export type Seal = RowOf<'seals'>
@@ -17,10 +17,10 @@ export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
-/** Bounds how long reading and hashing block the event loop (about 2 ms). */
+/** Limits how long reading and hashing block the event loop (about 2 ms). */
 export const maxEventsPerSeal = 250
 
-/** The length of a print in base64 characters. */
+/** In base64 characters. */
 const printLength = 8
 
 export function createSeal(
@@ -38,7 +38,7 @@ export function createSeal(
   return { ...unhashed, hash: computeSealHash(unhashed, head) }
 }
 
-/** `null` in `rows` stands for a missing event. */
+/** `null` in `rows` means a missing event. */
 export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prints' | 'contents'> {
   let prints = ''
   let digests = ''
@@ -58,7 +58,7 @@ export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): 
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/** Returns `null` if the row is absent. `index` is the position of the event in the seal, from 0. */
+/** `null` if the row is absent. `index` is the position of the event in the seal, from 0. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

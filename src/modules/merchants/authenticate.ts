@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// Used for unknown keys, so that rejecting them takes as long as rejecting a known key with a wrong secret.
+// Used for unknown keys, so that rejecting an unknown key takes as long as rejecting a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,11 +24,11 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks that may use the key, in CIDR notation; `null` if every network may, and for tokens. */
+  /** The networks that may use the key, in CIDR notation. `null` means every network. Tokens have `null`. */
   readonly networks: readonly string[] | null
 }
 
-/** Wall times in milliseconds since 1970; `until` is exclusive. */
+/** In milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
 /** Tolerated clock difference of the process that signed a token. */
@@ -39,8 +39,8 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
 /**
  * Returns synchronously if the credential is cached and neither a key nor a sandbox clock has changed since.
  *
- * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
- * the same error (ruling 4).
+ * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, use the same code path and
+ * get the same error (ruling 4).
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
@@ -118,7 +118,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token with a future issue time comes from a clock that was ahead. Such a token is not valid yet, because
+  // If the issue time is in the future, the token comes from a clock that was ahead. The token is not valid yet:
   // otherwise it could be used for longer than the maximum lifetime.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
@@ -134,7 +134,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Records the use, unless the recorded use is within one minute of `usedAt`. */
+/** Does nothing if the recorded use is within one minute of `usedAt`. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -143,7 +143,7 @@ export const recordKeyUse = defineInternalOperation(
   },
 )
 
-/** Cached until a key or a sandbox clock changes. */
+/** Valid until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
   /** By the hash of the whole credential. */
@@ -155,9 +155,7 @@ type KeyCache = {
   readonly byText: Map<string, CachedKey>
 }
 
-/**
- * Returns `null` if the engine has no table versions: then the cache could miss that another process has revoked a key.
- */
+/** `null` if the engine has no table versions: then the cache could miss that another process has revoked a key. */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
@@ -175,7 +173,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The id of the latest valid key, which is looked up when an unknown credential is rejected. */
+/** Looked up when an unknown credential is rejected. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -190,5 +188,5 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** Uses that are recorded or queued, so that concurrent requests cause one write. */
+/** Recorded or queued uses, so that concurrent requests cause one write. */
 const recentUses = new WeakMap<Database, Map<string, number>>()

@@ -48,7 +48,6 @@ const callerSource: KeyedSource<Caller | null> = {
 
 export const Merchant = nodeType<MerchantRow>('Merchant', {
   description: 'The business that owns the API key, with its customers, wallets, payout methods and payouts.',
-  // A request sees only its own merchant.
   source: {
     find: async (context) => {
       const merchant = await getMerchant(context)

@@ -10,11 +10,11 @@ const ListMerchantsInput = z.object({ name: optionalText(), after: optional(uuid
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** `next` is the argument `after` for the next slice; `null` in the last slice. */
+/** `next` is the argument `after` for the next slice. */
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Merchants are oldest first. With `name`, lists only merchants whose name contains it.
+ * Merchants are oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */

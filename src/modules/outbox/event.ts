@@ -67,8 +67,8 @@ const sequenceDigits = 10
 export const maxEventSequence = 2 ** 31 - 1
 
 /**
- * Computes the id of an event, which is not stored: `evt_` and a UUIDv7 from the time of the event, the end of the
- * merchant's id, and the sequence of the event.
+ * The id of an event is not stored but computed: `evt_` and a UUIDv7 from the event's time, the end of the merchant's
+ * id, and the event's sequence.
  */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
@@ -79,7 +79,7 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
   return `evt_${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${merchantBits.slice(0, 3)}-${variant}${merchantBits.slice(4, 7)}-${merchantBits.slice(7, 9)}${end}`
 }
 
-/** Returns `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
+/** `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []
@@ -87,7 +87,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** Parses a list of event types into declaration order without duplicates. An empty list means all types. */
+/** Removes duplicates. An empty list means all types. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

@@ -4,9 +4,8 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * `version` is the number of the event among the events of its object; it is set for objects with a fixed set of
- * events. `data` is the row of the object; it is set for objects that can change at any time. `at` is the time in the
- * object's row.
+ * `version` is the number of the event among the events of its object, for objects with a fixed set of events. `data`
+ * is the object's row, for objects that can change at any time. `at` is the time in the object's row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
@@ -20,7 +19,7 @@ type DeferredEvent = {
   readonly count: number
 }
 
-/** The prefix of the names of deferred writes. The merchant's id follows it. */
+/** The merchant's id follows the prefix. */
 const deferredEventsPrefix = 'events '
 
 /** Returns the event of a deferred write, for metrics, or `null` if the write is not an event. */
@@ -30,8 +29,7 @@ export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | n
 
 /**
  * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. So
- * their sequence is gapless and in commit order, and the row of the merchant's sequence is locked last and only
- * briefly.
+ * their sequence is gapless and in commit order, and the merchant's sequence row is locked last and only briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

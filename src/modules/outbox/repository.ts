@@ -28,7 +28,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** Inserts an event whose sequence is the latest reserved number minus `back`. */
+/** The event's sequence is the latest reserved number minus `back`. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -38,7 +38,6 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** Inserts an event with the object's row and the object's next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -59,7 +58,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** Inserts a complete row, for the generator of load data, which computes all columns itself. */
+/** For the generator of load data, which computes all columns itself. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
@@ -99,7 +98,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** Reads the sequences of several merchants and of all customers, because all subscribers share the poll. */
+/** All subscribers share the poll, so this reads the sequences of several merchants and of all customers. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

@@ -18,7 +18,7 @@ type EffectiveDatedRow = {
   readonly cancelledAt: string | null
 }
 
-/** `PAST` rows were replaced by a later row. */
+/** A later row has replaced a `PAST` row. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
@@ -74,8 +74,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled is
-     * returned unchanged.
+     * The row remains recorded, and another row may be set for the same time. Cancelling twice has no effect.
      *
      * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
      *   taken effect

@@ -8,11 +8,11 @@ type EffectiveDatedTable = 'rates' | 'fees'
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   /** Selects the rows that apply at some time within the span, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Returns the rows from `at` on in order of `effectiveAt`, including cancelled rows. */
+  /** In order of `effectiveAt`, including cancelled rows. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Returns all rows, newest first within each pair. */
+  /** Newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** Returns `null` if the row is already cancelled. */
+  /** `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 

@@ -66,7 +66,7 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** The table version when `endpoints` was read; `null` if the engine has no table versions. */
+  /** `null` if the engine has no table versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 

@@ -22,11 +22,11 @@ const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** A time later than all due times. */
+/** Later than all due times. */
 const farFutureMs = 2 ** 52
 
 /**
- * The first and the longest delay after failed polls. Polls can fail for days, for example if the encryption key of a
+ * The first and the maximum delay after failed polls. Polls can fail for days, for example if the encryption key of a
  * secret is missing.
  */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
@@ -34,14 +34,11 @@ const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 const flushRetryMs = 1_000
 
 /**
- * No attempt starts while the buffer has this many unrecorded outcomes, because their events are sent again if the
- * process dies.
+ * If the buffer has this many unrecorded outcomes, no attempt starts: their events are sent again if the process dies.
  */
 const maxBuffered = 64
 
-/**
- * The minimum interval between writes that store only the cursor. Endpoints that receive few events need such writes.
- */
+/** The minimum interval between writes that store only the cursor, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
 /**
@@ -65,7 +62,6 @@ type FlushState = 'idle' | 'flushing' | 'failed'
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
   readonly isUnhealthy: () => boolean
-  /** Returns whether an attempt started. */
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
@@ -93,7 +89,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, a probe: if it succeeds, the endpoint is enabled. */
+  /** A disabled endpoint gets one attempt, a probe. If it succeeds, the endpoint is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -210,14 +206,14 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores only the cursor. Does nothing while events are open, because their flush also stores the cursor. */
+  /** While events are open, nothing is stored, because their flush also stores the cursor. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Schedules a flush. Attempts that end before the flush runs are recorded in the same transaction. */
+  /** Attempts that end before the flush runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
@@ -264,7 +260,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The schedule must be read again, because the flush may have made a waiting delivery due and the queue has dropped
+    // The schedule must be read again: the flush may have made a waiting delivery due, and the queue has dropped
     // retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
@@ -274,7 +270,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // The schedule must be read again, because due times change when a merchant advances its sandbox clock.
+    // Due times change when a merchant advances its sandbox clock.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

@@ -34,9 +34,7 @@ type ScheduledMerchant = {
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   /** In round-robin order. */
   const ready = new Set<ScheduledMerchant>()
-  /**
-   * Merchants that wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is first.
-   */
+  /** Merchants that wait for the process's limit for unhealthy endpoints, longest waiting first. */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -55,7 +53,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** Returns whether the throttle defers attempts. If so, a timer starts them later. */
+  /** If the throttle defers attempts, a timer starts them later. */
   function isThrottled(): boolean {
     if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()
@@ -85,7 +83,9 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return false
   }
 
-  /** Gives freed capacity to waiting merchants; otherwise the merchant that freed the capacity would take it again. */
+  /**
+   * Gives freed capacity to waiting merchants first. Otherwise the merchant that freed the capacity would use it again.
+   */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
       if (unhealthyInFlight >= maxUnhealthyInFlight) return

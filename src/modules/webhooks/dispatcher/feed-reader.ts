@@ -28,8 +28,8 @@ type FeedBatchRequest = { readonly after: number; readonly limit: number; readon
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Lets workers that poll simultaneously from the same position share one read of the events and of their objects. A
- * batch is evicted one event-loop iteration after its read.
+ * Workers that poll simultaneously from the same position share one read of the events and of their objects. A batch is
+ * evicted one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -72,9 +72,8 @@ export async function readMessages(
 
 export type FeedReader = {
   readonly isBehind: () => boolean
-  /** Returns whether more events follow. */
   readonly read: () => Promise<boolean>
-  /** The sequence up to which every event is finished: attempted, waiting or not subscribed to. */
+  /** The sequence up to which every event was attempted, waits, or is not subscribed to. */
   readonly cursor: () => number
 }
 
@@ -132,7 +131,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   return { isBehind, read, cursor }
 }
 
-/** Only the tested endpoint receives a `webhook.test` event, whatever types it subscribes to. */
+/** Only the tested endpoint receives a `webhook.test` event, even if it subscribes to other types. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

@@ -9,13 +9,12 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 const pruneBatchSize = 500
 
-/** The pause after a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The returned function prunes one batch per call, endpoint by endpoint. Pending deliveries are kept unless the
+ * Each call of the returned function prunes one batch, endpoint by endpoint. Pending deliveries are kept unless the
  * endpoint was deleted.
  */
 export function createLogPruner(service: Service): () => Promise<void> {

@@ -26,7 +26,7 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry. `null` for an event from the feed. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
@@ -43,14 +43,14 @@ export type AttemptReport = {
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
   /**
-   * Compare-and-set: the cursor moves to `to` only if it is still at `from`, because the merchant may have moved it.
+   * The cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have moved it.
    */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean
 }
 
 export type RecordedAttempts = {
-  /** Whether the merchant or another process has moved the cursor since it was read. */
+  /** Whether the merchant or another process has moved the cursor. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
   readonly pending: readonly string[]
@@ -61,7 +61,7 @@ const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** Returns `null` if the endpoint was deleted. */
+/** `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -110,8 +110,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, that change
- * stays and the attempt is only logged.
+ * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, the attempt
+ * is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -119,7 +119,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   if (isUnchanged) {
-    // A finished delivery that is sent again starts a new schedule.
+    // If a finished delivery is sent again, it starts a new schedule.
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
@@ -129,7 +129,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Returns whether the delivery was neither attempted nor replayed after it was read. */
+/** True if the delivery was neither attempted nor replayed after it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,
@@ -159,7 +159,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Disables the endpoint, or enables it after a successful probe. Returns whether the endpoint is enabled. */
+/** Also enables the endpoint after a successful probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

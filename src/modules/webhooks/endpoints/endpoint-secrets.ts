@@ -10,7 +10,7 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** The maximum per endpoint. Further rotations drop the oldest secret. */
+/** Further rotations drop the oldest secret. */
 const maxSecrets = 5
 
 /**
@@ -57,7 +57,7 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
+ * If a request repeats its idempotency key, the response has the secret again: the stored result contains the encrypted
  * secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
@@ -76,7 +76,7 @@ function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Bounds the cost of requests for public keys, which need no API key. */
+/** Limits the cost of requests for public keys, which need no API key. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
@@ -84,8 +84,8 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /**
- * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The keys are sorted, so that their
- * order does not reveal which merchant owns them.
+ * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. Their order must not reveal which
+ * merchant owns them, so they are sorted.
  */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)

@@ -32,7 +32,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   }
 }
 
-/** The system's lookup, which also reads `/etc/hosts`. */
+/** Also reads `/etc/hosts`. */
 export const systemLookup: LookupFunction = lookup
 
 type LookupCompletion = {

@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The delay of each attempt after the previous one. */
+/** The delay after the previous attempt. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -17,7 +17,7 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Jitter of the backoff, so that deliveries that failed together do not retry together. */
+/** Deliveries that failed together must not retry together. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour
@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always
- * requests one second would exhaust its attempts within seconds.
+ * `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always requests
+ * one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -49,7 +49,6 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** Statuses of an overloaded receiver or proxy. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {

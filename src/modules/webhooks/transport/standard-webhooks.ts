@@ -16,7 +16,7 @@ const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
 
-/** The length in bytes of a shared secret, of an ed25519 seed and of an ed25519 public key. */
+/** Of a shared secret, of an ed25519 seed and of an ed25519 public key. */
 const keyBytes = 32
 
 /**
@@ -43,7 +43,7 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
 
 /**
  * @param secrets all valid `whsec_…` and `whsk_…`, newest first; at least one must be a `whsec_…`
- * @throws an error, which does not reveal the secret, if a secret is invalid
+ * @throws Error, which does not reveal the secret, if a secret is invalid
  */
 export function parseSigner(secrets: readonly string[]): Signer {
   const isPrivate = (text: string) => text.startsWith(privatePrefix)
@@ -80,7 +80,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** The maximum number of signatures that are compared. A rotation needs two. */
+/** A rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
