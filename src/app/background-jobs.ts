@@ -37,10 +37,7 @@ export function startBackgroundJobs(
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
 
-/**
- * Dispatches the webhooks of all merchants on SQLite, and of the merchants whose lease this process holds on
- * PostgreSQL.
- */
+/** On PostgreSQL, sends only the webhooks of merchants whose lease this process holds. */
 function startWebhookDispatcher(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
@@ -57,7 +54,7 @@ function startWebhookDispatcher(
   })
 }
 
-/** Returns the configured rails, and in the sandbox also its simulated bank. */
+/** In the sandbox, its simulated bank is a rail too. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]

@@ -7,7 +7,7 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart backoff. Doubles while the process dies before the age of `minLifetimeMs`. */
+/** The restart backoff. It doubles while the process dies before the age of `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
@@ -18,8 +18,8 @@ const stopTimeoutMs = 5_000
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
 /**
- * Starts the console in its own process if CONSOLE_PORT is set, because slow pages and password checks must not delay
- * payouts. No failure of the console ends the service.
+ * Starts the console in its own process, because slow pages and password checks must not delay payouts. No failure of
+ * the console ends the service.
  */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
@@ -56,13 +56,11 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** API requests have priority. */
+/** API requests have priority over the console. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)
-  } catch {
-    // The process has already ended.
-  }
+  } catch {}
 }
 
 function stopChild(child: ChildProcess): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Config, ConfigurationVariable, ProcessEnvironment } from './config.ts'
 
 type VariableDeclaration = {
-  /** As a string in the environment's format; `null` if the variable has no default. */
+  /** As a string in the environment's format. */
   readonly default: string | null
   readonly isSecret?: true
 }
@@ -39,7 +39,7 @@ export const configurationVariables: Readonly<Record<ConfigurationVariable, Vari
   OTEL_SDK_DISABLED: { default: 'false' },
 }
 
-/** Variables that the OpenTelemetry SDK reads itself. */
+/** The OpenTelemetry SDK reads these variables itself. */
 export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> = {
   OTEL_EXPORTER_OTLP_HEADERS: { default: null, isSecret: true },
   OTEL_EXPORTER_OTLP_CERTIFICATE: { default: null },
@@ -50,7 +50,7 @@ export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> =
 
 export type EffectiveVariable = {
   readonly name: string
-  /** Masked if it is a secret; `null` if it has neither a value nor a default. */
+  /** Masked if it is a secret. `null` if it has neither a value nor a default. */
   readonly value: string | null
   readonly source: 'default' | '.env' | 'environment'
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 /**
- * Explains why a process cannot listen, and which variable to change. Any other error is returned unchanged.
+ * Explains why a process cannot listen, and which variable to change. Returns any other error unchanged.
  *
  * @param prefix the prefix of the variables HOST and PORT
  */
@@ -36,11 +36,7 @@ const endPort = 32_768
 
 const maxTries = 100
 
-/**
- * Returns a port for all worker processes.
- *
- * @throws if no port was free in all tries
- */
+/** @throws Error if no port was free in all tries */
 export async function findFreePort(host: string): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
@@ -51,7 +47,7 @@ export async function findFreePort(host: string): Promise<number> {
   }
 }
 
-/** @throws if the port is in use */
+/** @throws Error if the port is in use */
 export async function requireFreePort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host)
   await once(server, 'listening').catch((error) => {

@@ -12,7 +12,7 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** If the backup interval is shorter, it is the retry delay. */
+/** A shorter backup interval is the retry delay instead. */
 const retryDelayMs = 5 * 60_000
 
 /**
@@ -27,7 +27,7 @@ const mainPath = resolve(import.meta.dirname, 'main.ts')
  * Does nothing unless BACKUP_DIR is set. Each backup runs in its own process, because copying would block this process.
  * A failure does not end the service.
  *
- * A monotonic clock measures the intervals; the wall clock determines only the age of the latest backup at the start.
+ * A monotonic clock measures the intervals. The wall clock determines only the age of the latest backup at the start.
  */
 export function startBackupSchedule(
   config: Config,
@@ -92,8 +92,8 @@ const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * Returns at most one interval, and 0 if there is no backup or the latest backup is dated in the future because the
- * clock was set back.
+ * Returns at most one interval. Returns 0 if there is no backup, or if the clock was set back and the latest backup is
+ * dated in the future.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
@@ -107,7 +107,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Ignores errors of `read`, because the next backup reports them. */
+/** The next backup reports errors of `read`. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -138,7 +138,7 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   })
 }
 
-/** Runs in its own process. @throws the errors of `Database.backup` */
+/** @throws the errors of `Database.backup` */
 export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -158,14 +158,13 @@ export type BackupFile = { readonly path: string; readonly number: number; reado
  * Returns the latest backup first. Ignores other files.
  *
  * @param path the `backupSourceName` of the database
- * @throws if the folder cannot be read
+ * @throws Error if the folder cannot be read
  */
 export function listBackups(folder: string, path: string): BackupFile[] {
   const backups = readdirSync(folder).flatMap((name) => parseBackupFile(folder, name, path) ?? [])
   return backups.toSorted((one, other) => other.number - one.number)
 }
 
-/** @throws if the folder cannot be read */
 export function listUnfinishedBackups(folder: string, path: string): string[] {
   const names = readdirSync(folder).filter((name) => {
     const [, finalName] = /^(.+)\.\d+\.partial$/.exec(name) ?? []
@@ -184,7 +183,6 @@ function baseNameOf(path: string): string {
   return basename(path, extname(path))
 }
 
-/** SQLite is backed up as a SQLite file, PostgreSQL as a dump. */
 function backupExtension(path: string): string {
   return extname(path) === '.dump' ? '.dump' : '.sqlite'
 }

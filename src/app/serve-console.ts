@@ -7,7 +7,7 @@ import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { shutDown, startProcess } from './start.ts'
 
-/** Below the time after which the parent process kills this process. */
+/** The parent process kills this process later. */
 const shutdownTimeoutMs = 4_000
 
 /** Serves the console until SIGTERM, or until the parent process has ended. */

@@ -81,7 +81,7 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
     service,
     measuring,
     hasDemo,
-    // With a writer process, the webhook process runs the jobs.
+    // If there is a writer process, the webhook process runs the jobs.
     hasBackgroundWork: writer === null,
     sharing: { processes: config.workers, exchange: createSupervisorExchange() },
     onDrained: () => {

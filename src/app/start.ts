@@ -23,7 +23,7 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet; the function that it returns is called when the wait is
+ * `onWait` is called once if the database cannot be opened yet. The function that it returns is called when the wait is
  * over.
  */
 type ProcessStartOptions = {
@@ -36,8 +36,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits while the database is temporarily unavailable, for example on a full disk, because the service manager would
- * otherwise restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example on a full disk. Otherwise the service manager would
+ * restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -48,7 +48,7 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // In live mode only `migrate` creates a database, so that a mistyped URL does not start a new service.
+      // In live mode only `migrate` creates a database, so that a typing error in the URL does not start a new service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -91,7 +91,7 @@ async function requireNoCopy(db: Database): Promise<void> {
  * In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
- * @throws if the database has the other mode
+ * @throws Error if the database has the other mode
  */
 export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
@@ -107,7 +107,6 @@ export function takeOverDatabase(started: ProcessResources): void {
   try {
     db.takeOver(() => {
       logger.fatal('database was taken over by another service, ending the process')
-      // Pending writes are rejected before the exit.
       setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {

@@ -19,7 +19,7 @@ import { sendToSupervisor } from './workers/messages.ts'
 
 type MetricsServerLogger = ProcessResources['logger']
 
-/** `listen` starts the metrics server, if configured, and returns its `close`. */
+/** `listen` starts the configured metrics server and returns its `close`. */
 export async function setUpMetrics({ metrics }: Config): Promise<{
   readonly instrumentation: Instrumentation
   readonly listen: (logger: MetricsServerLogger) => Promise<() => void>

@@ -63,14 +63,13 @@ export class DomainError extends Error {
   }
 }
 
-/** Reports every invalid field (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
 /**
- * The same error for a missing object and for another merchant's object, so that callers cannot distinguish them
- * (ruling 5).
+ * A missing object and another merchant's object have the same error, so that callers cannot distinguish them (ruling
+ * 5).
  */
 export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
@@ -83,7 +82,7 @@ export function unavailable(
   return new DomainError('UNAVAILABLE', message)
 }
 
-/** Reports that the connection broke during COMMIT, so the write may be stored. */
+/** The connection broke during COMMIT, so the write may be stored. */
 export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'

@@ -5,16 +5,16 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * The machine's time in milliseconds since 1970, for freshness, expiry and due times. It can go backwards when the
- * machine's clock is corrected.
+ * In milliseconds since 1970, for freshness, expiry and due times. It can go backwards when the machine's clock is
+ * corrected.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * The time in milliseconds since 1970 at which rows are created or changed. It is monotonic within a process: if the
- * machine's clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's
- * clock offset.
+ * When a row is created or changed, in milliseconds since 1970. It is monotonic within a process: if the machine's
+ * clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's clock
+ * offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
@@ -22,17 +22,16 @@ export type RecordClock = () => RecordTime
 /** The wall time at which something becomes due, as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Returns a number from 0 to below 1, for jitter; it is not cryptographically random. */
+/** For jitter; not cryptographically random. */
 export const random: () => number = Math.random
 
-/** Generates an id for a time in milliseconds since 1970. */
+/** `now` is in milliseconds since 1970. */
 export type IdGenerator = (now: number) => string
 
 export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** The returned clock never goes backwards. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -113,7 +112,7 @@ export function createUuidV7Generator(): IdGenerator {
   }
 }
 
-/** Indexed by counter: the version digit, followed by the counter. */
+/** Indexed by counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
 const variantDigits = ['8', '9', 'a', 'b']
@@ -133,12 +132,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines; returns `null` for any other value. */
+/** Converts a UUID to lower case, so that it matches on both engines. `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Removes texts that are not UUIDs: they match no row, and PostgreSQL rejects them. */
+/** A text that is not a UUID matches no row, and PostgreSQL rejects it. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -161,7 +161,6 @@ export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { upd
   return time > updatedAt ? time : updatedAt
 }
 
-/** At least one millisecond after the previous change. */
 export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }

@@ -28,7 +28,7 @@ export type ApiDeclaration<
 
 type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly name: Name
-  /** The whole input. A REST endpoint can accept fewer fields. */
+  /** A REST endpoint can accept fewer fields. */
   readonly input: Schema
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean

@@ -40,7 +40,7 @@ import { addHealthEndpoints, addSandboxReceiver, addWebhookKeys } from './rest/s
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AccessLog
-  /** Requests per second and merchant; `null` for no limit. */
+  /** Requests per second and merchant. */
   readonly rateLimit: number | null
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: TrustedProxies
@@ -48,7 +48,7 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /** Tests set it to `false`, so that Yoga handles every GraphQL request, to show that the responses are the same. */
+  /** Tests set it to `false`: Yoga then handles every GraphQL request, and the responses must be the same. */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit

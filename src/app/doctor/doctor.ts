@@ -32,7 +32,7 @@ import {
   checkServerClock,
 } from './installation-checks.ts'
 
-/** The checks of rows, in the order of the report. */
+/** In the order of the report. */
 const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
   clock: checkStoredTimes,
   'keys of the mode': checkKeyModes,
@@ -82,8 +82,8 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
 type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
 /**
- * Checks the schema and the rows. Returns nothing if migrations are pending or unknown, because the queries may not fit
- * the tables, and only the copy if the database is an incomplete one.
+ * If migrations are pending or unknown, the queries may not fit the tables, so nothing is checked. In an incomplete
+ * copy, only the copy is checked.
  */
 async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
   const { db, state, checkSchema } = input.inspected

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
-/** @throws if the value cannot be serialized */
+/** @throws Error if the value cannot be serialized */
 export type ChannelSend = (value: unknown) => void
 
 /**
@@ -11,9 +11,8 @@ export type ChannelSend = (value: unknown) => void
 const frameHeaderBytes = 4
 
 /**
- * Sends all values of an event-loop iteration in one write.
- *
- * Both ends run the same version of this program, so values are not validated.
+ * Sends all values of an event-loop iteration in one write. Both ends run the same version of this program, so values
+ * are not validated.
  */
 export function openChannel(socket: Socket, onValue: (value: never) => void): ChannelSend {
   let queued: Buffer[] = []

@@ -10,12 +10,12 @@ const snapshotTimeoutMs = 2_000
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** The latest snapshot, without gauges. */
+  /** Without gauges. */
   latest: MetricsSnapshot
 }
 
 /**
- * Counters must not decrease, so the latest known counters of a process that has ended or does not respond stay in the
+ * Counters must not decrease. So if a process has ended or does not respond, its latest known counters stay in the
  * totals. If a process ends, its counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {

@@ -13,7 +13,7 @@ export type MessageToSupervisor =
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** The snapshot includes metrics of the database if `isWanted`. */
+/** If `isWanted`, the snapshot includes metrics of the database. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
@@ -23,7 +23,7 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** Limits the wait while the supervisor is stuck. */
+/** The supervisor may be stuck. */
 const exchangeTimeoutMs = 1_000
 
 /** Does nothing if the supervisor has ended, because each process detects that itself. */

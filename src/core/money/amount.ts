@@ -11,10 +11,10 @@ export const maxAmount: Amount = 9_223_372_036_854_775_807n
 /** At most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling 36). */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** The maximum length, including zeros. Matching the pattern against a text of megabytes would block the event loop. */
+/** Includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Parses an amount in the format of ruling 36; returns `null` for any other text. Accepts zero. */
+/** Accepts zero. `null` for a text in another format than ruling 36. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -40,7 +40,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^\d*\.\d{9,}$/, 'must have at most eight digits after the point'],
 ]
 
-/** Returns a message without the field's name, such as `must be above zero`. */
+/** The message omits the field's name, for example `must be above zero`. */
 export function describeInvalidAmount(text: string): string {
   return (
     reasons.find(([pattern]) => pattern.test(text))?.[1] ??

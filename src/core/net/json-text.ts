@@ -9,7 +9,7 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
  * members.
  *
  * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
- * text instead of the escaped one, if the earlier name starts with the same characters as the escape. Example: after
+ * text instead of the escaped name, if the earlier name starts with the same characters as the escape. Example: after
  * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No name of the APIs needs an
  * escape.
  *
@@ -82,7 +82,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** Counts the members of all objects in a value, without recursion: deep nesting would overflow the stack. */
+/** Without recursion, because deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
@@ -137,7 +137,7 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Returns the position of the first quote that follows an even number of backslashes. */
+/** Finds the first quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {
@@ -153,10 +153,7 @@ function formatPath(ancestors: readonly { at: string }[]): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }
 
-/**
- * Escapes a string for JSON, without quotes. For strings that need no escape, the loop takes half the time of
- * `JSON.stringify`.
- */
+/** For strings that need no escape, the loop takes half the time of `JSON.stringify`. */
 export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

@@ -3,14 +3,14 @@ import { DomainError } from '../errors.ts'
 
 /**
  * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
- * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row cannot be decrypted.
+ * `webhook_endpoint:<merchant id>:<endpoint id>`. So a secret that was copied to another row cannot be decrypted.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
   readonly seal: (text: string, aad: string) => string
   /**
    * @throws DomainError NOT_CONFIGURED if the key that encrypted the secret is not configured
-   * @throws an error if the ciphertext was changed or was encrypted with another `aad`
+   * @throws Error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
   /** Derives a key from the first key with HKDF. Returns an empty buffer if no key is configured. */
@@ -54,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** Part of each ciphertext; reveals nothing about the key. */
+/** Part of each ciphertext. Reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -94,7 +94,7 @@ function tamperedSecretError(): Error {
 
 export const keyFormat = '32 bytes in base64'
 
-/** Returns `null` if any key is invalid. */
+/** `null` if any key is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null

@@ -13,7 +13,7 @@ const maxCountedOrders = 10_000
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
-  /** Orders in the state UNKNOWN, by rail. */
+  /** By rail. */
   readonly unknown: ReadonlyMap<string, number>
   /** In seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>

@@ -18,10 +18,8 @@ const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * `createExposition` appends `_total` to the names of counters.
- *
- * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is
- * bounded.
+ * `createExposition` appends `_total` to the names of counters. Label values come from closed lists, routes, and the
+ * operator's configuration, never from callers, so cardinality is limited.
  */
 export function createInstruments(): Instruments {
   const registry = new Registry()
@@ -67,7 +65,7 @@ export function createInstruments(): Instruments {
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // Excludes subscriptions, because the client determines their duration.
+      // The client determines the duration of a subscription.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })

@@ -22,7 +22,7 @@ export function measureProcess({ version }: { readonly version: string }): Proce
   const observeDatabase: Instrumentation['observeDatabase'] = (observed) => {
     source = observed
   }
-  /** Scrapes share a running measurement, so that they do not accumulate on a slow database. */
+  /** Scrapes share a running measurement, so that measurements do not accumulate on a slow database. */
   const measureDatabaseOnce = ({ service, rails }: DatabaseMetricsSource): Promise<DatabaseMetrics> => {
     measurement ??= measureDatabase(service, rails).finally(() => {
       measurement = null

@@ -17,7 +17,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** Returns one row for each merchant: the first entry of the index `payouts_by_values`. */
+/** Reads for each merchant only the first entry of the index `payouts_by_values`. */
 export const oldestProcessingPayouts = query(
   (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
     acrossMerchants(

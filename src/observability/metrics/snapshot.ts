@@ -55,7 +55,6 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** Adds a gauge of the processes that responded and of the processes that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },

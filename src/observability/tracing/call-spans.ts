@@ -7,10 +7,8 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Sends `traceparent` to the bank.
- *
- * The trace is separate from the trace of the request that created the payout. A call may follow days later, and each
- * payout would have to store a trace context.
+ * Sends `traceparent` to the bank. The trace is separate from the trace of the request that created the payout: a call
+ * may follow days later, and each payout would have to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>

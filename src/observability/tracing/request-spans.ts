@@ -51,10 +51,10 @@ function requestAttributes(
 /** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
 const maxTraceStateLength = 512
 
-/** HTTP headers by lower-case name. */
+/** By lower-case name. */
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Parses W3C Trace Context headers. Without a valid `traceparent`, a new trace begins. */
+/** W3C Trace Context headers. Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -74,7 +74,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
+/** Without a recorded span, there are no headers, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

@@ -106,7 +106,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** Reports export errors, which the SDK does not report. */
+/** The SDK does not report export errors. */
 function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

@@ -5,7 +5,7 @@ import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
   /**
-   * The caller's API key, or the API key that created the caller's token; `null` for the service itself and its
+   * The caller's API key, or the API key that created the caller's token. `null` for the service itself and its
    * operator.
    */
   readonly keyId: string | null
@@ -13,7 +13,7 @@ export type Caller = {
   readonly tokenId: string | null
   /** `null` means all scopes. */
   readonly scopes: readonly Scope[] | null
-  /** The only customer that the token can see and act as; `null` for the whole merchant. */
+  /** The only customer that the token can see and act as. `null` for the whole merchant. */
   readonly customerId: string | null
 }
 
@@ -23,7 +23,6 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE with the name of the scope */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }

@@ -26,7 +26,6 @@ import { createYogaHandler } from './yoga.ts'
 export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
-  /** Null outside the sandbox. */
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
   readonly executor: Executor
@@ -107,7 +106,6 @@ function sendJson(
   return reply
 }
 
-/** Sends a stream in chunks, and any other response as one text. */
 async function sendResponse(response: Response, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.code(response.status).headers(Object.fromEntries(response.headers))
   if (response.headers.has('content-length')) return reply.send(await response.text())

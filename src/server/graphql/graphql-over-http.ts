@@ -112,8 +112,8 @@ export type HttpResponseHead = { readonly status: number; readonly headers: Reco
 
 /**
  * A wrong method, a missing scope and an unavailable database have statuses of their own. Other errors have 400 with
- * `application/graphql-response+json` if nothing ran, otherwise 200, which clients of `application/json` expect
- * (GraphQL over HTTP, 6.4).
+ * `application/graphql-response+json` if nothing ran. Otherwise they have 200, which clients of `application/json`
+ * expect (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }

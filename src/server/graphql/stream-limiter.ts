@@ -5,13 +5,13 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** The limit of all processes of a machine together. */
+/** For all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** The limit of one process, so that a page that leaks streams does not affect other pages. */
+/** For one process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
-/** Short, because abandoned streams end within seconds. */
+/** Abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
 /** A stream must end within a second after its key is revoked. */
@@ -19,7 +19,7 @@ const pollIntervalMs = 500
 
 /**
  * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
- * `release` stops counting the stream; the connection can stay open.
+ * After `release` the stream no longer counts, but the connection can stay open.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
@@ -97,7 +97,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * Polls once for all open streams. On SQLite, a version number shows whether any key may have changed; PostgreSQL needs
+ * Polls once for all open streams. On SQLite, a version number shows whether any key may have changed. PostgreSQL needs
  * a small query.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {

@@ -28,7 +28,7 @@ declare module 'fastify' {
  * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address.
  *
  * The hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). It returns a
- * promise only if it must wait, which is not the case for a cached credential.
+ * promise only if it must wait. For a cached credential it need not wait.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -102,7 +102,7 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /**
- * `null` if there is no credential; empty if it is malformed, or if there are two different credentials (ruling 12).
+ * `null` if there is no credential. Empty if it is malformed, or if there are two different credentials (ruling 12).
  */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
@@ -111,7 +111,7 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Empty if it is malformed; `null` for another scheme, which a proxy may have added. */
+/** Empty if it is malformed. `null` for another scheme, which a proxy may have added. */
 function bearerTokenOf(authorization: string): string | null {
   // Avoids a pattern match on a long token in the usual format.
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)

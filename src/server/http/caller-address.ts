@@ -42,7 +42,7 @@ export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }
 
-/** Accepts a port, which some proxies add: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add a port: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry

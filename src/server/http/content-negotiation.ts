@@ -5,8 +5,8 @@
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * The content-negotiation rule of RFC 9110 (12.5.1): the most specific range that matches the type decides. Ignores
- * parameters other than `q`, because every type has one representation here.
+ * The most specific range that matches the type decides (RFC 9110, 12.5.1). Parameters other than `q` are ignored,
+ * because every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -54,9 +54,8 @@ const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
 
 /**
- * Negotiates the media types of a GraphQL response. `application/graphql-response+json` precedes `application/json` if
- * its quality is higher, or if it is listed explicitly with the same quality. JSON precedes a stream of the same
- * quality.
+ * `application/graphql-response+json` precedes `application/json` if its quality is higher, or if it is listed
+ * explicitly with the same quality. JSON precedes a stream of the same quality.
  */
 export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
   if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }

@@ -7,7 +7,6 @@ import { DomainError } from '../../core/errors.ts'
 import { failure, toErrorPayload } from '../../rest/error-responses.ts'
 import { securityHeaderLines } from './security-headers.ts'
 
-/** Ruling 6. */
 export const bodyLimitBytes = 256 * 1024
 
 /** Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */

@@ -21,8 +21,8 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
 const maxTrackedAddresses = 10_000
 
 /**
- * Counts only failed authentications, because a caller with a valid key must not be limited by other callers behind the
- * same proxy.
+ * Counts only failed authentications: a caller with a valid key must not be limited by other callers behind the same
+ * proxy.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -163,7 +163,7 @@ export function createSharedRateLimiter(
 
 const windowMs = 1_000
 
-/** Uses within this time are merged into one entry, so that a window has at most a hundred entries. */
+/** Uses within this time are merged, so that a window has at most a hundred entries. */
 const mergeWithinMs = 10
 
 /** Used tokens are free again one second after `until`. `leased` is the number of leased tokens by process. */
@@ -192,7 +192,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Deletes unused windows, at most once in `everyMs`, because a sweep visits all windows. */
+  /** A sweep visits all windows, so it runs at most once in `everyMs`. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

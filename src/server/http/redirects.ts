@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { rejectOtherMethods } from './method-not-allowed.ts'
 
 /**
- * Redirects with 308, which keeps method and body. No credential is checked here, because the target checks it.
- * `Location` is relative, because behind a proxy the service does not know its own origin.
+ * Redirects with 308, which keeps method and body. The target checks the credential. `Location` is relative, because
+ * behind a proxy the service does not know its own origin.
  */
 export function redirectTrailingSlash(app: FastifyInstance, path: string, methods: readonly ('GET' | 'POST')[]): void {
   const url = `${path}/`

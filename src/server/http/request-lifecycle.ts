@@ -22,7 +22,7 @@ export type AccessLogEntry = {
   readonly trace_id?: string
 }
 
-/** `isTrusted` means that the operation is from a trusted document, so an operator chose its name. */
+/** `isTrusted`: the operation is from a trusted document, so an operator chose its name. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
 /** `pages` for routes outside the APIs, empty for an unknown path. */

@@ -12,11 +12,10 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Responses to reads are sent together at the end of the event-loop iteration (`setImmediate`).
- *
- * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
- * A wake-up for each response would cost this process up to half the time of a small response. Responses to writes are
- * not queued: a batch commits them together.
+ * Responses to reads are sent together at the end of the event-loop iteration. The first response wakes the client,
+ * often a proxy on the same machine, and the client is still awake for the others. A wake-up for each response would
+ * cost this process up to half the time of a small response. Responses to writes are not queued: a batch commits them
+ * together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []

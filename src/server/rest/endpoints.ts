@@ -32,7 +32,7 @@ declare module 'fastify' {
      * names.
      */
     names: FieldNames | null
-    /** The text of the body, for numbers that a double can't represent. */
+    /** For numbers that a double can't represent. */
     bodyText: string | null
   }
 }
@@ -166,7 +166,7 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request that accepts no type of the route (ruling 6). An `Accept` header with only problem details concerns
+ * Rejects a request that accepts no type of the route (ruling 6). If `Accept` lists only problem details, it concerns
  * errors, so it does not exclude JSON.
  */
 function requireAcceptable({ types }: Route) {

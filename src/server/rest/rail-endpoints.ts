@@ -23,7 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/** A request is authenticated by the rail's signature, and can concern any merchant. */
+/** The rail's signature authenticates a request, which can concern any merchant. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -91,7 +91,7 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
       }
       done()
     },
-    /** Returns the message id. @throws DomainError INVALID_TOKEN */
+    /** @throws DomainError INVALID_TOKEN */
     verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {

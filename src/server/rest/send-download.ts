@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** The limit of each process, because a download takes event-loop time from other requests. */
+/** For each process, because a download takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
@@ -17,11 +17,11 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Sends a download with backpressure. A merchant's concurrent downloads are limited. Each counts as a stream, and ends
- * when the credential becomes invalid.
+ * Sends a download with backpressure. A merchant's concurrent downloads are limited. Each download counts as a stream,
+ * and ends when the credential becomes invalid.
  *
- * A failure after the response has begun destroys the connection, so that no client takes a truncated file for a
- * complete one.
+ * A failure after the response has begun destroys the connection: no client must take a truncated file for a complete
+ * file.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()
