@@ -3,7 +3,6 @@ import type { Migration } from '../../src/database/migration.ts'
 export const lists: Migration = {
   name: '0006-lists',
   statements: (schema, { uuid, clusteredTable }) => [
-    // The latest number of each gapless sequence of a merchant.
     clusteredTable(
       schema
         .createTable('sequences')

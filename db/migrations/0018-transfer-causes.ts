@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A transfer's payout id or deposit reference, so that a wallet's statement needs no join.
+// With these columns, a wallet's statement needs no join.
 export const transferCauses: Migration = {
   name: '0018-transfer-causes',
   statements: (schema, { uuid, raw, appendOnly, dropAppendOnly: changeable }) => [

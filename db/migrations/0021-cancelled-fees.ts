@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A fee can be cancelled before its effective time. A new fee for the same time is the next revision.
+// A fee can be cancelled like a rate.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
   formerName: '0026-cancelled-fees',

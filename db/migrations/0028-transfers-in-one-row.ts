@@ -20,12 +20,10 @@ export const transfersInOneRow: Migration = {
           c.notNull().check(sql`kind in ('deposit', 'payout', 'payout_completed', 'payout_failed', 'payout_returned')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull())
-        // The wallet whose balance changed; NULL for a transfer between clearing accounts.
+        // NULL for a transfer between clearing accounts.
         .addColumn('wallet_id', uuid)
-        // The amount without the fee.
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
         .addColumn('fee', amount, (c) => c.notNull().check(sql`fee >= 0`))
-        // The transfer's number in the wallet's statement, and the balance after the transfer.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addColumn('payout_id', uuid)
@@ -108,8 +106,8 @@ export const transfersInOneRow: Migration = {
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves a wallet's statement filtered by incoming transfers. Outgoing transfers need no index, because they are
-    // most of a busy wallet's transfers.
+    // Serves a wallet's statement filtered by incoming transfers. Most transfers of a busy wallet are outgoing, so they
+    // need no index.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
     // Accounts without a wallet need no row, because their values follow from the transfers.

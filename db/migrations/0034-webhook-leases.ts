@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// `holder` is the process that sends a merchant's webhooks until the time `until`, in milliseconds since 1970. Other
-// processes of the database do not send them.
+// Only the process `holder` sends a merchant's webhooks until the time `until`, in milliseconds since 1970.
 export const webhookLeases: Migration = {
   name: '0034-webhook-leases',
   statements: (schema, { uuid, amount, clusteredTable }) => [

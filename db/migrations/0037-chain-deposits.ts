@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposit addresses to watch on blockchains, and the deposits found there.
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
@@ -19,7 +18,7 @@ export const chainDeposits: Migration = {
     // Serves the list of addresses, and the search for addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // The merchant of each chain event, so that no two merchants are credited for one event.
+    // The merchant of each chain event is stored, so that no two merchants are credited for one event.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -46,11 +45,9 @@ export const chainDeposits: Migration = {
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
         )
-        // Why the deposit is in the attention queue.
         .addColumn('cause', 'text')
-        // The reference of the credited deposit, or NULL.
         .addColumn('deposit_reference', 'text')
-        // The rail that first reported the deposit.
+        // The first rail to report the deposit.
         .addColumn('rail', 'text', (c) => c.notNull())
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)

@@ -8,7 +8,7 @@ export const operatorActions: Migration = {
       schema
         .createTable('operator_actions')
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
-        // The id of the submitted form, so that it is processed once; NULL for a command.
+        // A submitted form has an id, so that it is processed once. A command has none.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         // The operating system's user, and the session of the console or command line.
@@ -18,7 +18,7 @@ export const operatorActions: Migration = {
         .addColumn('action', 'text', (c) => c.notNull())
         .addColumn('subject', 'text', (c) => c.notNull())
         .addColumn('reason', 'text')
-        // Other parameters, never a secret.
+        // The parameters contain no secret.
         .addColumn('details', json, (c) => c.notNull()),
     ),
     ...appendOnly('operator_actions'),

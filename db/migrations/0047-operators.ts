@@ -13,10 +13,9 @@ export const operators: Migration = {
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('look', 'act')`))
         // NULL until the operator has chosen a password.
         .addColumn('password_hash', 'text')
-        // The hash and the expiry of the one-time link.
         .addColumn('link_hash', 'text')
         .addColumn('link_expires_at', timestamp)
-        // Increases with each change of role or password, which ends all sessions.
+        // The revision increases with each change of role or password, which ends all sessions.
         .addColumn('revision', 'integer', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull()),
     ),

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each deposit gets a gapless number among deposits, and a number among all transactions (deposits and payouts). With
-// both numbers, any page of transactions is found without counting rows, and payouts need no second number.
+// A deposit gets a gapless number among deposits, and a number among all transactions (deposits and payouts). With both
+// numbers, any page of transactions is found without counting rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',

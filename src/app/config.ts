@@ -15,7 +15,7 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** In the working directory. Only this database's folder is created if it is missing. */
+/** The path is relative to the working directory. Only this database's folder is created if it is missing. */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
 /** See docs/reference/configuration.md. */
@@ -31,15 +31,14 @@ const Environment = z.object({
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** `planned` compiles documents to plans; `reference` uses graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
-  /** Requests per second and merchant. */
+  /** The limit is in requests per second and merchant. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
-  /** By default any origin in the sandbox, and none in live. */
+  /** The default is any origin in the sandbox, and no origin in live. */
   CORS_ORIGINS: z
     .string()
     .transform(parseCorsOrigins)
     .refine((origins) => origins !== null, `must be ${corsOriginsFormat}`)
     .optional(),
-  /** Proxies whose `X-Forwarded-For` is trusted. */
   TRUST_PROXY: z
     .string()
     .transform(parseTrustedProxies)
@@ -47,14 +46,14 @@ const Environment = z.object({
     .default(0),
   METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** `readConsole` parses these four. */
+  /** `readConsole` parses the four CONSOLE_ variables. */
   CONSOLE_PORT: z.string().optional(),
   CONSOLE_HOST: z.string().optional(),
   CONSOLE_URL: z.string().optional(),
   CONSOLE_USERS: z.string().optional(),
   /** The SDK reads this and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** In milliseconds. Below OpenTelemetry's default, because the shutdown waits for the collector. */
+  /** In milliseconds. OpenTelemetry's default is longer, but the shutdown waits for the collector. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
@@ -132,7 +131,7 @@ let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
  * Adds the variables of `.env` to the environment, so that child processes and libraries see them too. The environment
- * has precedence. Only the entry points call this function: tests must not read a developer's file.
+ * has precedence. Tests must not read a developer's file, so only the entry points call this function.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())
@@ -174,7 +173,6 @@ function wholeNumber(min: number, max: number) {
     .transform(Number)
 }
 
-/** `off` is the default. */
 function wholeNumberOrOff(min: number, max: number) {
   return z
     .string()

@@ -7,12 +7,12 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart backoff. It doubles while the process dies before the age of `minLifetimeMs`. */
+/** The backoff doubles while the process dies before the age of `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** Below the service's own shutdown timeout. */
+/** The service's own shutdown timeout is longer. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
@@ -60,7 +60,9 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)
-  } catch {}
+  } catch {
+    // The process has already ended.
+  }
 }
 
 function stopChild(child: ChildProcess): Promise<void> {

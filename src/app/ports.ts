@@ -1,11 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-/**
- * Explains why a process cannot listen, and which variable to change. Returns any other error unchanged.
- *
- * @param prefix the prefix of the variables HOST and PORT
- */
+/** @param prefix the prefix of the variables HOST and PORT in the message */
 export function listenError(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -36,7 +32,6 @@ const endPort = 32_768
 
 const maxTries = 100
 
-/** @throws Error if no port was free in all tries */
 export async function findFreePort(host: string): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
@@ -47,7 +42,6 @@ export async function findFreePort(host: string): Promise<number> {
   }
 }
 
-/** @throws Error if the port is in use */
 export async function requireFreePort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host)
   await once(server, 'listening').catch((error) => {

@@ -63,7 +63,6 @@ function railSecretError({ name, secrets }: HttpRailConfig): string | null {
   try {
     if (secrets.every((secret) => secret.startsWith('whsec_')) && parseSigner(secrets)) return null
   } catch {}
-  // `railsError` reports an invalid name.
   if (!railNamePattern.test(name)) return null
   return `${railSecretVariable(name)} must be one or more of whsec_ with 32 bytes in base64, separated by commas`
 }

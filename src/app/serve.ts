@@ -101,7 +101,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Reports the process as alive but not ready, until the returned function is called. */
+/** The process is alive but not ready until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -126,7 +126,6 @@ type ServerStartOptions = {
   readonly hasDemo: boolean
   readonly hasBackgroundWork: boolean
   readonly sharing?: SharedRateLimit
-  /** Called before the first response. */
   readonly onListening?: () => void
   readonly onDrained?: () => void
 }
@@ -189,7 +188,7 @@ async function startServing(
   return address
 }
 
-/** Only logs a failure, for example on a full disk, because the demo works without webhooks. */
+/** The demo works without webhooks, so a failure is only logged. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

@@ -98,7 +98,7 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** Time to send the last responses before the process exits. */
+/** The process can still send the last responses within this time. */
 const rejectionGraceMs = 200
 
 /** The process exits when another service takes the database over. */
@@ -154,7 +154,6 @@ export function publicDemoKeyWarning(host: string): string {
   return `HOST=${host} accepts requests from other machines, and the demo key is public. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
-/** Kills the process after `withinMs`. */
 export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
@@ -167,7 +166,6 @@ export async function shutDown(
   output.end()
 }
 
-/** @param backup the file to which the database is backed up first, if any */
 export function migrationNotice(
   { latestApplied: from, names, rewrites }: PendingMigrations,
   backup: string | null = null,

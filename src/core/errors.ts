@@ -38,7 +38,7 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** Codes that the original provider is known to use. */
+/** The original provider is known to use these codes. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
@@ -75,7 +75,7 @@ export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** Reports a transient database failure, after which the outcome is unknown (ruling 9). */
+/** A transient failure of the database leaves the outcome unknown (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {
@@ -89,7 +89,7 @@ export function unknownOutcome(cause: unknown): DomainError {
   return Object.assign(unavailable(message), { cause })
 }
 
-/** Maps an operation's field names to an API's field names, for example `customerId` to `customer_id` in REST. */
+/** For example, `customerId` of an operation is `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {

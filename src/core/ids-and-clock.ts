@@ -5,27 +5,26 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * In milliseconds since 1970, for freshness, expiry and due times. It can go backwards when the machine's clock is
- * corrected.
+ * Freshness, expiry and due times use the wall time, in milliseconds since 1970. It can go backwards when the machine's
+ * clock is corrected.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * When a row is created or changed, in milliseconds since 1970. It is monotonic within a process: if the machine's
- * clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's clock
- * offset.
+ * Rows are created and changed at a record time, in milliseconds since 1970. It is monotonic within a process: if the
+ * machine's clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's
+ * clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** The wall time at which something becomes due, as the database stores it. */
+/** A due time is a wall time as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** For jitter; not cryptographically random. */
+/** For jitter only: the numbers are not cryptographically random. */
 export const random: () => number = Math.random
 
-/** `now` is in milliseconds since 1970. */
 export type IdGenerator = (now: number) => string
 
 export function createWallClock(clock: Clock = Date.now): WallClock {
@@ -56,7 +55,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** ISO 8601 in UTC with milliseconds, as the contract requires. */
+/** The contract requires ISO 8601 in UTC with milliseconds. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -69,7 +68,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// Cached, because a request formats the same time repeatedly.
+// A request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -112,7 +111,6 @@ export function createUuidV7Generator(): IdGenerator {
   }
 }
 
-/** Indexed by counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
 const variantDigits = ['8', '9', 'a', 'b']

@@ -4,7 +4,7 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** In code points, if the contract defines no maximum (ruling 21). */
+/** The limit is in code points, and applies if the contract defines none (ruling 21). */
 const defaultMaxLength = 255
 
 // Years have four digits, so that timestamps sort as text.
@@ -26,7 +26,7 @@ export function parseInput<Schema extends z.ZodType>(
   return parsed.data
 }
 
-/** Ruling 20. */
+/** See ruling 20. */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
@@ -43,7 +43,9 @@ export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
 export const textRules = z.registry<TextRule>()
 
-/** Trimmed, in NFC, not empty, with at most `limit` code points and no control characters (ruling 21). */
+/**
+ * The text is trimmed, in NFC and not empty. It has at most `limit` code points and no control characters (ruling 21).
+ */
 export const text = (limit = defaultMaxLength) =>
   z
     .string()
@@ -100,13 +102,11 @@ export const asciiWord = (limit: number) =>
 
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
-/** Case-insensitive. Absent, null and empty all mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** Returns the element of `values` that equals `input` case-insensitively, or else `input`. */
 export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
   return typeof input === 'string'
     ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
@@ -182,7 +182,7 @@ export const endDayOrInstant = () =>
     })
     .pipe(instant())
 
-/** Ruling 36. */
+/** See ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
     if (value === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
@@ -198,10 +198,10 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** The time filter of every list, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A number or decimal digits (ruling 15). Empty means absent (ruling 20). */
+/** Accepts a number or decimal digits (ruling 15). Empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** Contract, section 8. */
+/** See section 8 of the contract. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
@@ -350,5 +350,4 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** The default is `be`. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -1,7 +1,6 @@
 /** SQLite returns values, and PostgreSQL returns promises. Awaiting a plain value takes as long as some statements. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Synchronous if the value is not a promise. */
 export function mapMaybe<Value, Mapped>(
   value: MaybePromise<Value>,
   map: (value: Value) => MaybePromise<Mapped>,

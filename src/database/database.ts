@@ -67,7 +67,7 @@ export type Database = Reader & {
   readonly selfCheck: () => Promise<SelfCheck>
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
-  /** Waits for accepted writes first. */
+  /** The database closes after all accepted writes. */
   readonly close: () => Promise<void>
 }
 
@@ -78,7 +78,8 @@ export const takenOverExitCode = 3
 
 export type WriteOptions = {
   /**
-   * Set if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in order.
+   * Set only if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in
+   * order.
    */
   readonly merchantId?: string
   readonly batchable?: Batchable
@@ -187,7 +188,7 @@ export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** Requires a fully migrated database. */
+  /** The database must be fully migrated. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
@@ -197,7 +198,7 @@ export type EngineState = {
   readonly settings: readonly EngineSetting[]
   readonly pendingMigrations: readonly string[]
   readonly unknownMigration: string | undefined
-  /** How far the server's clock is ahead of this machine's clock; `null` for SQLite. */
+  /** The skew is positive if the server's clock is ahead of this machine's clock. */
   readonly clockSkewMs: number | null
 }
 
@@ -207,7 +208,7 @@ export type EngineSetting = { readonly name: string; readonly value: string; rea
 export type RestoreOptions = {
   readonly url: string
   readonly backup: string
-  /** Whether an existing database may be replaced. It is then kept under a name that contains `now`. */
+  /** A replaced database is kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
   /** Called with the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */

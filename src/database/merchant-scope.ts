@@ -14,7 +14,6 @@ import { camelCase, columnKindsByTable } from './tables.ts'
 
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** Table names in the database (snake case). */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
@@ -25,8 +24,7 @@ const rowSecurityTables = merchantTables.filter(
 
 /**
  * Infers the scope of a query when it is built. A query must restrict every merchant's table to the parameter
- * `merchantId`, by a condition or an inserted value. Queries that are declared to be across merchants need no
- * restriction.
+ * `merchantId`, by a condition or an inserted value.
  *
  * @throws Error with the unrestricted tables
  */
@@ -99,7 +97,7 @@ export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-/** Matches a table's name, unless the name qualifies a column. */
+/** A table's name does not match if it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /**

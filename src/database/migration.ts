@@ -5,7 +5,7 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** The name in databases of development versions before 1.0.0. */
+  /** Databases of development versions before 1.0.0 have this name. */
   readonly formerName?: string
   /** Describes the rewritten data for the waiting operator. Absent if the migration is fast. */
   readonly rewrites?: string
@@ -15,7 +15,7 @@ export type Migration = {
 /** If a step has a `refusal` and its select finds a row, the migration fails with this message. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** A foreign key from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
+/** The foreign key goes from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 export type PendingMigrations = {
@@ -60,7 +60,7 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** The type of a text column that compares by bytes, independent of the database's collation. */
+  /** Columns of this type compare by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
@@ -73,7 +73,7 @@ export type MigrationDialect = {
   ) => RawBuilder<unknown>
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** For narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
+  /** SQLite stores narrow rows in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
   /**
    * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL the key needs a
@@ -123,7 +123,7 @@ export type SchemaObject = {
   readonly table: string | null
   readonly target?: string | null
   readonly definition: string
-  /** Whether an operator may add the object without an effect on the service. */
+  /** An operator may add a harmless object without an effect on the service. */
   readonly isHarmless: boolean
 }
 

@@ -18,7 +18,6 @@ export type Projection = {
   readonly projectedQueries: Map<object, object>
 }
 
-/** The values are in the order of `Projection.names`. */
 export type ProjectedRow = readonly unknown[]
 
 export function createProjection(columns: Iterable<string>): Projection {

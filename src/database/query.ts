@@ -17,9 +17,9 @@ export type Query = {
   /** Identifies the prepared statement. Projected queries and whole-row queries are numbered separately. */
   readonly number: number
   readonly node: RootOperationNode
-  /** The merchants whose rows the query may access. On PostgreSQL, row-level security enforces this. */
+  /** On PostgreSQL, row-level security enforces the scope. */
   readonly scope: QueryScope
-  /** The selected columns; each row is then an array of their values. `null` selects whole rows. */
+  /** With a projection, each row is an array of the selected values. `null` selects whole rows. */
   readonly projection: Projection | null
   readonly isShared: boolean
   readonly isAcrossCustomers: boolean
@@ -33,7 +33,7 @@ export type Reader = {
 
 declare const txBrand: unique symbol
 
-/** Only `Database.write` creates one. */
+/** Only `Database.write` creates a `Tx`. */
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**

@@ -14,7 +14,6 @@ export function stubDatabase(db: Database, count: number): Database {
   return {
     ...db,
     execute: (query, params) => {
-      // Stops a caller that reads pages until there are no more rows.
       if (++queries > maxStubQueries) throw new Error('too many queries on a stub database')
       return mapMaybe(db.execute(query, params), () =>
         rows.map((row) => (query.projection ? query.projection.names.map((name) => row[name]) : row)),

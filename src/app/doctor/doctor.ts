@@ -32,7 +32,6 @@ import {
   checkServerClock,
 } from './installation-checks.ts'
 
-/** In the order of the report. */
 const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
   clock: checkStoredTimes,
   'keys of the mode': checkKeyModes,
@@ -49,7 +48,7 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * Diagnoses an installation, whether or not its service is running.
+ * The service may be running.
  *
  * @param now milliseconds since 1970
  */
@@ -58,7 +57,7 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // Checked while the database is open, because `-wal` and `-shm` may not exist otherwise.
+      // The database is open during these checks, because `-wal` and `-shm` may not exist otherwise.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [
@@ -105,7 +104,6 @@ async function rowDiagnoses(config: Config, { inspected: { db }, path, now }: Co
   return [checkMode(config, storedMode), checkCorsOrigins(config), ...(await Promise.all(running))]
 }
 
-/** Reports an error of the check itself, for example if rows cannot be read. */
 async function runCheck(name: string, check: () => Promise<Diagnosis>): Promise<Diagnosis> {
   try {
     return await check()

@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
-/** @throws Error if the value cannot be serialized */
 export type ChannelSend = (value: unknown) => void
 
 /**
- * The length of a value in four bytes. The value follows in V8's serialization format, which preserves bigints and
- * `undefined`.
+ * Each frame begins with its length in four bytes. The value follows in V8's serialization format, which preserves
+ * bigints and `undefined`.
  */
 const frameHeaderBytes = 4
 

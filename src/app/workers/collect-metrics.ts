@@ -4,13 +4,13 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** Longer than a process waits for its database. */
+/** A process waits a shorter time for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** Without gauges. */
+  /** The snapshot has no gauges. */
   latest: MetricsSnapshot
 }
 

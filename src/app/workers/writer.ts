@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * The reply contains the `id` of its call. `deadlineMs` is a time of `monotonicNowMs`. After it the operation does not
- * begin, because the caller has stopped waiting.
+ * The reply contains the `id` of its call. `deadlineMs` is a time of `monotonicNowMs`. After this time the operation
+ * does not begin, because the caller has stopped waiting.
  */
 export type WriterCall = {
   readonly id: number
@@ -37,7 +37,6 @@ export type WriterCall = {
   readonly trace?: TraceContext
 }
 
-/** Errors other than domain errors are sent unchanged. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
@@ -45,8 +44,8 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * Ends with the supervisor. Signals usually go to the whole process group. The writer ignores them, because the other
- * processes need it until they end.
+ * The writer ends with the supervisor. Signals usually go to the whole process group. The writer ignores them, because
+ * the other processes need it until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // The handler is registered first, because the supervisor may die while this process starts.

@@ -1,6 +1,6 @@
 const descriptionsByEnum = new WeakMap<readonly string[], Readonly<Record<string, string>>>()
 
-/** The values are in order, each with its description in the API reference. */
+/** Each value has its description in the API reference. */
 export function defineEnum<const Value extends string>(
   described: { readonly [Each in Value]: string },
 ): readonly Value[] {

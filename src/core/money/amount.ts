@@ -11,10 +11,10 @@ export const maxAmount: Amount = 9_223_372_036_854_775_807n
 /** At most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling 36). */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** Includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
+/** The length includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Accepts zero. `null` for a text in another format than ruling 36. */
+/** Zero is valid. `null` for a text in another format than ruling 36. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -22,7 +22,7 @@ export function parseAmount(text: string): Amount | null {
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
-/** Example: `40.00000000`. */
+/** The result has eight decimal places: `40.00000000`. */
 export function formatAmount(amount: Amount): string {
   if (amount < 0n) return `-${formatAmount(-amount)}`
   const digits = amount.toString().padStart(amountPlaces + 1, '0')

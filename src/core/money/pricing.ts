@@ -6,7 +6,7 @@ import { amountPlaces, formatAmount } from './amount.ts'
 // zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** At most nine digits before and nine after the point. */
+/** A rate has at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** Normalizes a rate: `1545.50` becomes `1545.5`. `null` if the text is zero or not a rate. */
@@ -23,7 +23,7 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** In per cent, with two decimal places. */
+/** The result is in per cent, with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'

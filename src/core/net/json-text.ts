@@ -1,4 +1,3 @@
-/** `duplicatePath` is the path of the first duplicate name. */
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
@@ -82,7 +81,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** Without recursion, because deep nesting would overflow the stack. */
+/** The function is not recursive, because deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
@@ -137,7 +136,6 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Finds the first quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {

@@ -25,7 +25,7 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/** Returns the same key to concurrent processes. */
+/** Concurrent processes get the same key. */
 export function loadOrCreateKey(path: string): Buffer {
   const existing = readKeyFile(path)
   if (existing !== null) return existing

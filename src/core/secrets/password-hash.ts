@@ -46,7 +46,7 @@ export async function matchesPassword(password: string, hash: string | null): Pr
   return timingSafeEqual(computed, expected) && tag !== ''
 }
 
-/** Unpadded, as in PHC strings. */
+/** PHC strings are unpadded. */
 function toBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }

@@ -13,7 +13,7 @@ export type Secrets = {
    * @throws Error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Derives a key from the first key with HKDF. Returns an empty buffer if no key is configured. */
+  /** HKDF derives the result from the first key. The buffer is empty if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -23,7 +23,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// Version, key id, base64url of nonce, ciphertext and tag.
+// The parts are the version, the key id, and base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
@@ -54,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** Part of each ciphertext. Reveals nothing about the key. */
+/** The id is part of each ciphertext, and reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -94,7 +94,6 @@ function tamperedSecretError(): Error {
 
 export const keyFormat = '32 bytes in base64'
 
-/** `null` if any key is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null

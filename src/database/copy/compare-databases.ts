@@ -3,7 +3,7 @@ import type { CopiedTable } from './copied-tables.ts'
 import { isNumeric } from './copied-tables.ts'
 import type { CopiedRow, CopySide } from './copy-side.ts'
 
-/** The sums of the numeric columns, and a SHA-256 of all values. */
+/** Numeric columns have sums, and all values together have a SHA-256. */
 type TableDigest = {
   readonly rows: number
   readonly sums: Readonly<Record<string, string>>
@@ -87,7 +87,7 @@ function tableCursor(side: CopySide, table: CopiedTable, key: readonly string[])
   }
 }
 
-/** Names the column, but not its values, which may be secret. */
+/** The message names the column, but not its values, which may be secret. */
 function describeDifference(
   { name, columns }: CopiedTable,
   key: readonly string[],

@@ -2,8 +2,8 @@ import type { OnProgress } from '../database.ts'
 import type { CopiedTable, TableReference } from './copied-tables.ts'
 
 /**
- * A stored value as a string, in the same format for both engines: integers in decimal, timestamps in ISO 8601, and
- * JSON byte for byte.
+ * A stored value is a string in the same format for both engines: integers in decimal, timestamps in ISO 8601, and JSON
+ * byte for byte.
  */
 export type CopiedValue = string | null
 
@@ -24,7 +24,7 @@ export type CopyMarker = {
   readonly progress: CopyProgress | null
 }
 
-/** The source or the target of a copy. Every change is one transaction. */
+/** Every change of the source or target is one transaction. */
 export type CopySide = {
   readonly name: string
   readonly readMarker: () => Promise<CopyMarker | null>

@@ -98,7 +98,6 @@ type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () =>
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** The beginning of a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
 function rowCounter(): RowCounter {

@@ -13,14 +13,12 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** Binds the value of the query parameter `name` or, if `name` is `null`, the constant `value`. */
+/** If `name` is `null`, the value is a constant. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /**
-   * Whether the parameter is compared with a column. If the column's type cannot represent the value, no row matches.
-   */
+  /** If the column's type cannot represent a compared value, no row matches. */
   readonly isCompared: boolean
 }
 

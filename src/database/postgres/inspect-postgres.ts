@@ -15,7 +15,7 @@ import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** The oldest tested version. */
+/** This is the oldest tested version. */
 const minServerVersion = 150_000
 
 /**

@@ -13,7 +13,7 @@ const reconnectDelayMs = 1_000
 
 export type Notifications = {
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Includes this process. */
+  /** The notified processes include this process. */
   readonly notify: (table: TableName) => void
   readonly close: () => Promise<void>
 }

@@ -12,7 +12,7 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
   readonly role: string | null
-  /** For an inspection, whose server may be a standby. */
+  /** The server of an inspection may be a standby. */
   readonly isReadOnly?: boolean
 }
 
@@ -44,7 +44,7 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // Overrides the server's setting: with `off`, a crash loses acknowledged commits.
+    // The session overrides the server's setting: with `off`, a crash loses acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
     // Every query finds its rows by a merchant's key, so plans for specific values are no better.
     'plan_cache_mode=force_generic_plan',

@@ -41,12 +41,12 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** For each connection, because each prepared statement uses memory of the server. */
+/** Each prepared statement uses memory of the server, so the limit applies to each connection. */
 export const maxPreparedProjections = 200
 
 /**
- * For the audit, because an index may be damaged. Nested loops are off, because they would scan a table for each row:
- * until a table is analyzed, the server underestimates how many rows pass row-level security.
+ * The audit uses no indexes, because an index may be damaged. Nested loops are off, because they would scan a table for
+ * each row: until a table is analyzed, the server underestimates how many rows pass row-level security.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -58,7 +58,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** Short, because other merchants need the connection of a waiting transaction, or share its batch. */
+/** The timeout is short, because other merchants need the connection of a waiting transaction, or share its batch. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -82,7 +82,7 @@ const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
 /**
- * Longer than the server's statement timeout. If there is no response after this time, the network has failed silently.
+ * The server's statement timeout is shorter. If there is no response after this time, the network has failed silently.
  */
 const responseTimeoutMs = 60_000
 
@@ -125,7 +125,6 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** Only the first step with an unprepared name contains the SQL text. */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {

@@ -2,13 +2,13 @@ import { DomainError, unavailable } from '../../core/errors.ts'
 import { fencedMessage } from '../copy/copy-side.ts'
 import { ConflictError } from '../database.ts'
 
-/** Five characters, of which the first two are the class. */
+/** PostgreSQL's error codes have five characters, of which the first two are the class. */
 export function sqlState(error: unknown): string | null {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** True for a serialization failure, a deadlock and a unique violation. A retry sees the other transaction's rows. */
+/** After a serialization failure, a deadlock or a unique violation, a retry sees the other transaction's rows. */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
@@ -25,20 +25,20 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Includes a server that is read-only because another server has become the primary. */
+/** A server is also unusable if it is read-only because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
 /**
- * True if the server is out of connections, disk or memory, a timeout expired, or another server has become the
- * primary.
+ * The server may be out of connections, disk or memory, a timeout may have expired, or another server may have become
+ * the primary.
  */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** In PostgreSQL's class of operator interventions (57). */
+/** The code is in PostgreSQL's class of operator interventions (57). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

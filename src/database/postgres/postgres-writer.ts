@@ -33,10 +33,10 @@ const maxBackoffMs = 250
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Limits the latency of writes after a burst. */
+/** The maximum limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
-/** Leaves space in the queue for other merchants while one merchant's rows are locked. */
+/** The limit leaves space in the queue for other merchants while one merchant's rows are locked. */
 const maxQueuedPerMerchant = maxQueuedWrites / 2
 
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
@@ -83,8 +83,8 @@ export function postgresWriter(
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
-   * The number of unfinished writes of failed concurrent batches, by merchant. Until they end, the merchant joins no
-   * concurrent batch.
+   * Counts unfinished writes of failed concurrent batches by merchant. Until they end, the merchant joins no concurrent
+   * batch.
    */
   const isolated = new Map<string, number>()
   const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
@@ -230,7 +230,7 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /** If the batch fails, passes each write to `rerun`, unless the server is down. */
+  /** If the batch fails, each write runs again by `rerun`, unless the server is down. */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {

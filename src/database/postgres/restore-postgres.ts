@@ -74,7 +74,7 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Ignores relations that PostgreSQL or an extension created. `null` if there is no other relation. */
+/** Relations that PostgreSQL or an extension created are ignored. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null

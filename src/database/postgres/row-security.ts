@@ -7,7 +7,7 @@ import { camelCase, snakeCase } from '../tables.ts'
 /** Sessions assume this role if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** True if the session's settings contain the row's merchant or allow all merchants. */
+/** A row is visible if the session's settings contain its merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
@@ -24,7 +24,6 @@ function customerPolicySql(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
-/** `customerPolicy` is the condition of the table's customer policy, if it has one. */
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
@@ -75,7 +74,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** True for a superuser and for a role with BYPASSRLS. */
+/** A superuser and a role with BYPASSRLS bypass row-level security. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,

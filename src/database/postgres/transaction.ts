@@ -22,7 +22,7 @@ export type Transaction = Reader & {
 }
 
 type QueuedStatement = BoundQuery & {
-  /** Whether the operation awaits the rows. If so, the statement cannot be deferred. */
+  /** If the operation awaits the rows, the statement cannot be deferred. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void

@@ -2,7 +2,6 @@ import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
-/** `isColumn` is false for an expression. */
 export type RowField = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
 
 export const typeOids = {
@@ -72,7 +71,6 @@ export function createProjectionDecoder(fields: readonly RowField[]): (values: (
 
 const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, integerOrText, booleanToBigint }
 
-/** Values of other types stay strings. */
 const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
   [typeOids.boolean]: 'booleanToBigint',
   [typeOids.bigint]: 'BigInt',

@@ -23,7 +23,6 @@ export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,
   runBatch: (batch: readonly Write[]) => Promise<void>,
 ): WriteBatcher<Write> {
-  /** The merchant at the front is served first. */
   const queues = new Map<string, Write[]>()
   const runningMerchants = new Set<string>()
   let queued = 0

@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** Binds the query parameter `name` or, if `name` is `null`, the constant `value`. */
+/** If `name` is `null`, the value is a constant. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]

@@ -79,14 +79,12 @@ type FileSuffix = keyof typeof fileDescriptions
 
 type FileStatus = 'same' | 'removed' | 'replaced'
 
-/** `isWalEmpty`: a new, empty file has replaced the WAL. */
+/** If `isWalEmpty`, a new, empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
 export type FileWatch = {
   readonly requireUnchanged: () => void
-  /**
-   * For reads. Checks at most every 100 ms, because no other process of this service can start and commit in less time.
-   */
+  /** Reads check at most every 100 ms, because no other process of this service can start and commit in less time. */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
   readonly close: () => void
@@ -205,7 +203,7 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** In pages. */
+/** `log` and `checkpointed` are in pages. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

@@ -62,7 +62,7 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
       commits.close()
       reader.refresh()
       files.close()
-      // As above: a writing connection that closes last would remove the new WAL.
+      // If the files were replaced, a writing connection that closes last would remove the new WAL.
       if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()

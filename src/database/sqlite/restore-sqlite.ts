@@ -61,7 +61,7 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/** Synchronous, so that a service has almost no time to start between the check and the move. */
+/** The move is synchronous, so that a service has almost no time to start between the check and the move. */
 function moveIntoPlace(
   copy: string,
   path: string,
@@ -162,7 +162,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Keeps the copies of running processes. */
+/** Copies of running processes are kept. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -182,7 +182,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** Works on Linux only. */
+/** The search works on Linux only. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),

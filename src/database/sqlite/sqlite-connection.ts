@@ -60,7 +60,7 @@ export function openConnection(
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Otherwise REPLACE would delete rows of append-only tables without running their triggers.
+  // Without this setting, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   useMemory(raw, 'requests')
 

@@ -28,7 +28,7 @@ export function sqliteReader(
   const begin = connection.raw.prepare('begin')
   // ROLLBACK needs no I/O, so it works even after a failed read.
   const end = connection.raw.prepare('rollback')
-  // Increases with each commit of another connection. This process counts its own commits by table.
+  // `data_version` increases with each commit of another connection. This process counts its own commits by table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
   const ownCommits = new Map<ChangedTable, number>()
   let isOpen = false

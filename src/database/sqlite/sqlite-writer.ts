@@ -17,7 +17,7 @@ import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** Limits the latency of writes after a burst. */
+/** The maximum limits the latency of writes after a burst. */
 export const maxBatchSize = 256
 
 /**
@@ -37,7 +37,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** Writes that caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
+  /** These writes caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -45,7 +45,7 @@ type WriteBatch = {
   hasCurrentWritten: boolean
   isOver: boolean
   readonly startedAt: number
-  /** A storage failure or a lost transaction, even if an operation caught the error. It fails the whole batch. */
+  /** A storage failure or a lost transaction fails the whole batch, even if an operation caught the error. */
   failure: unknown
 }
 
@@ -95,8 +95,8 @@ export function sqliteWriter(
   let queue: SqliteWrite[] = []
   let isBusy = false
   /**
-   * Whether the last batch was a single write and no other write arrived in its event-loop iteration. If so, the next
-   * write does not wait for others.
+   * True if the last batch was a single write and no other write arrived in its event-loop iteration. The next write
+   * then does not wait for others.
    */
   let isIdle = false
   let lastBatchSize = 0
@@ -141,7 +141,7 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // Runs after the other requests of this event-loop iteration, so that their writes share the commit.
+    // The batch runs after the other requests of this event-loop iteration, so that their writes share the commit.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -191,7 +191,7 @@ export function sqliteWriter(
       .catch(onFatal)
   }
 
-  /** Called with the write lock held: no other process can commit until the batch ends, so the cache stays valid. */
+  /** The write lock is held: no other process can commit until the batch ends, so the cache stays valid. */
   function invalidateSharedQueries(): void {
     const version = dataVersion.get()
     if (version !== sharedResultsVersion) sharedResults.clear()
@@ -338,14 +338,14 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A retry may succeed. */
+/** A retry may succeed after such an error. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
 /**
- * True if nothing was committed. A full disk leaves no commit record in the WAL, but after an I/O error the record may
- * be on disk.
+ * A full disk leaves no commit record in the WAL, so nothing was committed. After an I/O error the record may be on
+ * disk.
  */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))

@@ -41,7 +41,6 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-/** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /** `wallets` has the sum of balances in each asset. `unchecked` describes which checks did not run, and why. */
@@ -97,7 +96,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // For the block of the whole list, the divisor exceeds every sequence number.
+      // The divisor exceeds every sequence number, so that the whole list is one block.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -106,7 +105,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'search keys are those of the customers': findWrongSearchKeys,
 }
 
-/** Limits memory. PostgreSQL scans the table for each batch. */
+/** PostgreSQL scans the table for each batch. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
@@ -203,7 +202,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Makes changes of other processes visible.
+  // The refresh makes changes of other processes visible.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -19,7 +19,6 @@ const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
 /** The amount, less the fee if the fee is deducted from it. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
-/** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
 export const malformedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -41,7 +40,6 @@ export const transfersWithWrongAsset = queryAllMerchants(() =>
     .where(sql<boolean>`accounts.asset_code is distinct from transfers.asset_code`),
 )
 
-/** Wallet accounts whose balance or entry count differs from their transfers. */
 export const wrongBalances = queryAllMerchants(() =>
   selectFrom('accounts')
     .leftJoin(
@@ -162,7 +160,6 @@ export const wrongChainDeposits = queryAllMerchants(() =>
     ),
 )
 
-/** Completed payouts whose exact amount did not leave the account in transit. */
 export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
@@ -177,7 +174,7 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Selects payouts with an event of these statuses whose transfer has a different asset or amount, or does not match
+ * Finds payouts with an event of these statuses whose transfer has a different asset or amount, or does not match
  * `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
@@ -231,7 +228,7 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Transfers that do not refer to the payout or deposit that refers to them. */
+/** Transfers that do not refer back to their payout or deposit. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -324,7 +321,6 @@ export const wrongEventVersions = queryIdsOfAllMerchants(
       where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
 )
 
-/** Rail orders without a payout, or whose state contradicts the payout's status. */
 export const wrongRailOrders = queryIdsOfAllMerchants(
   sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
       left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
@@ -333,7 +329,6 @@ export const wrongRailOrders = queryIdsOfAllMerchants(
         when 'REJECTED' then 'FAILED' when 'CANCELLED' then 'FAILED' else 'PROCESSING' end`,
 )
 
-/** Sequences that have gaps, differ from the row count of their table, or are missing. */
 export const brokenSequences = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
@@ -410,7 +405,6 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')
@@ -436,7 +430,7 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/** Ids are from `after` (exclusive) to `through` (inclusive). */
+/** `after` is exclusive, and `through` is inclusive. */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])

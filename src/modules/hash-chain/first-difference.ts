@@ -17,7 +17,6 @@ export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
   readonly table: HashedTable | 'seals'
-  /** `null` if the row is missing or only the range of the seal is known. */
   readonly key: string | null
   readonly done: DifferenceKind
   readonly otherEvent: number | null
@@ -27,9 +26,9 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal may match rows that moved up. */
+  /** Rows that moved up may match the prints of the next seal. */
   readonly printsAfter: string
-  /** The rows after the sealed rows. They include rows that moved down. */
+  /** Includes rows that moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
@@ -81,7 +80,6 @@ function findLaterPrint(
   return null
 }
 
-/** For example `merchant 0198…, event 17: transfers 0198… changed`. */
 export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`

@@ -17,10 +17,9 @@ export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
-/** Limits how long reading and hashing block the event loop (about 2 ms). */
+/** The limit keeps reading and hashing from blocking the event loop for more than about 2 ms. */
 export const maxEventsPerSeal = 250
 
-/** In base64 characters. */
 const printLength = 8
 
 export function createSeal(
@@ -38,7 +37,7 @@ export function createSeal(
   return { ...unhashed, hash: computeSealHash(unhashed, head) }
 }
 
-/** `null` in `rows` means a missing event. */
+/** A `null` row means a missing event. */
 export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prints' | 'contents'> {
   let prints = ''
   let digests = ''
@@ -51,7 +50,6 @@ export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prin
   return { prints, contents: hash('sha256', digests, 'hex') }
 }
 
-/** Each field has its length as a prefix, so that the encoding is unambiguous. */
 export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): string {
   const { merchantId, number, form, through, prints, contents, createdAt } = seal
   const fields = [previous.hash, merchantId, number, form, previous.through + 1, through, createdAt, contents, prints]

@@ -22,17 +22,16 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * The pause before the next poll, as a multiple of the time that small seals took. A small seal costs as much as a full
- * seal.
+ * A small seal costs as much as a full seal. So the pause before the next poll is a multiple of the time that small
+ * seals took.
  */
 const pauseToPollRatio = 20
 
-/** The pause after a full seal, relative to the seal's duration. */
 const restToSealRatio = 4
 
 /**
- * The minimum time for which a process leaves sealing to another process. The actual time is random, from one to two
- * times this, so that two processes do not wait for each other.
+ * A process leaves sealing to another process for a random time, from one to two times this time. So two processes do
+ * not wait for each other.
  */
 const standbyMs = 10_000
 
@@ -64,7 +63,6 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
-  /** The latest seal of each merchant that this process has read or created. */
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
   let isDue = true
@@ -157,7 +155,6 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },

@@ -30,7 +30,7 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Chain heads that were saved elsewhere. Each must still be a seal of its merchant. */
+  /** Each chain head that was saved elsewhere must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
@@ -68,7 +68,7 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** `head` in the result is the latest seal, even if there is a difference. */
+/** `head` is the latest seal, even if there is a difference. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
@@ -133,7 +133,6 @@ function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Pro
   return Promise.resolve(next).then((rowsAfter) => findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
-/** If a seal is missing, the caller passes the previous seal. */
 function createSealDifference(
   merchantId: string,
   { number, through }: ChainHead,
@@ -147,7 +146,7 @@ function createSealDifference(
 /** If an operator keeps a copy of a chain head elsewhere, the copy reveals any change of the history before it. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** `heads` must have the heads of all merchants, sorted by merchant id. */
+/** `heads` must be sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }
@@ -169,7 +168,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Sorted by merchant id. */
+/** The heads are sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

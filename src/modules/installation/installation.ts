@@ -28,7 +28,6 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

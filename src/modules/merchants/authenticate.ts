@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// Used for unknown keys, so that rejecting an unknown key takes as long as rejecting a wrong secret.
+// For unknown keys, so that rejecting an unknown key takes as long as rejecting a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,11 +24,11 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks that may use the key, in CIDR notation. `null` means every network. Tokens have `null`. */
+  /** In CIDR notation. `null` means every network. */
   readonly networks: readonly string[] | null
 }
 
-/** In milliseconds since 1970; `until` is exclusive. */
+/** Both times are in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
 /** Tolerated clock difference of the process that signed a token. */
@@ -143,14 +143,13 @@ export const recordKeyUse = defineInternalOperation(
   },
 )
 
-/** Valid until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
-  /** By the hash of the whole credential. */
+  /** The key is the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential itself, which saves hashing it. Cleared after one second. Lookups leak no timing, because V8
-   * seeds its string hashes per process.
+   * The key is the credential itself, which saves hashing it. The map is cleared after one second. Lookups leak no
+   * timing, because V8 seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
@@ -173,7 +172,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** Looked up when an unknown credential is rejected. */
+/** The id is looked up when an unknown credential is rejected. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -188,5 +187,5 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** Recorded or queued uses, so that concurrent requests cause one write. */
+/** Concurrent requests cause one write, because recorded and queued uses are remembered here. */
 const recentUses = new WeakMap<Database, Map<string, number>>()

@@ -9,7 +9,7 @@ import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 export const maxTokenSeconds = 24 * 3_600
 
-/** Fixed, so that a token's header can't choose the algorithm. */
+/** The algorithm is fixed, so that a token's header can't choose it. */
 const algorithm = 'HS256'
 
 /** Times are in seconds since 1970. */
@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** Returns a JWT (RFC 7519) whose `kid` is the id of the API key. */
+/** The `kid` of the JWT (RFC 7519) is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -42,7 +42,7 @@ export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** Does not verify the signature. `null` if the token has no valid key id. */
+/** The signature is not verified. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)

@@ -88,11 +88,7 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
   })
 }
 
-/**
- * Keys are oldest first.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export async function listKeys(service: Service, merchantId: string): Promise<ApiKeySummary[]> {
   const { id } = await findMerchant(service.db, merchantId)
   const keys = await apiKeysOfMerchant(service.db, { merchantId: id })

@@ -45,14 +45,14 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** Searches the keys of all merchants, which is safe because the callers are already authenticated. */
+/** The query searches the keys of all merchants, which is safe because the callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
   ),
 )
 
-/** Searches all merchants, because the key determines the merchant. */
+/** The query searches all merchants, because the key determines the merchant. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
     selectFrom('apiKeys')

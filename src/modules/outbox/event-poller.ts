@@ -8,7 +8,7 @@ export const eventBatchSize = 500
 
 /**
  * The pause after a poll, as a multiple of the poll's duration. So polling uses at most a tenth of the time, even with
- * many subscribed merchants. The maximum pause prevents that one slow poll delays later events.
+ * many subscribed merchants. The pause has a maximum, so that one slow poll does not delay later events.
  */
 const pauseToPollRatio = 9
 const maxPauseMs = 250

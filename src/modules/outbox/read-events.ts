@@ -12,7 +12,6 @@ const customerScanLimit = 500
 
 const typeScanLimit = 10_000
 
-/** `latest` is a known lower bound of the latest sequence. */
 type EventSliceRequest = { readonly after: number; readonly limit: number; readonly latest?: number }
 
 /** `through` is the cursor for the next read. `isLast` is true if there are no more events. */
@@ -40,8 +39,8 @@ export async function readEvents(
 }
 
 /**
- * Filtering in the database is ten times as fast as reading all rows. The number of scanned sequences is limited,
- * because the next match may be a million sequences away.
+ * Filtering in the database is ten times as fast as reading all rows. The scan has a limit, because the next match may
+ * be a million sequences away.
  */
 export async function readEventsOfTypes(
   context: Pick<Context, 'db' | 'merchantId'>,

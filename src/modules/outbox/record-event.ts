@@ -4,25 +4,24 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * `version` is the number of the event among the events of its object, for objects with a fixed set of events. `data`
- * is the object's row, for objects that can change at any time. `at` is the time in the object's row.
+ * Events of objects with a fixed set of events have `version`, the event's number among the events of its object.
+ * Events of other objects have `data`, the object's row. `at` is the time in the object's row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** A linked list of events, latest first. */
+/** Events are in a linked list, latest first. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** The merchant's id follows the prefix. */
 const deferredEventsPrefix = 'events '
 
-/** Returns the event of a deferred write, for metrics, or `null` if the write is not an event. */
+/** Metrics read the event of a deferred write here. `null` if the write is not an event. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }

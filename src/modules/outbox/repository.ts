@@ -15,7 +15,6 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** Reserves `latest` numbers at the end of the sequence. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values({ ...pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']), latestId: null, isSorted: 1 })
@@ -58,7 +57,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** For the generator of load data, which computes all columns itself. */
+/** The generator of load data computes all columns itself. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>

@@ -7,10 +7,9 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** Limits how long reading a batch blocks the event loop (about 3 ms). */
+/** The limit keeps reading a batch from blocking the event loop for more than about 3 ms. */
 const eventsPerBatch = 2_000
 
-/** The pause after a batch, as a multiple of the batch's duration. */
 const restToBatchRatio = 4
 
 /**

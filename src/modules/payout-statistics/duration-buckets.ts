@@ -1,4 +1,4 @@
-/** The bucket of statuses without a duration. */
+/** Only completed payouts have a duration. */
 export const noDuration = 0
 
 /**
@@ -15,8 +15,7 @@ export function bucketOfDuration(durationMs: number): number {
 }
 
 /**
- * In milliseconds; `null` without payouts. `counts` has the number of payouts in each bucket, and `share` is for
- * example 0.95.
+ * The result is in milliseconds. `counts` has the number of payouts in each bucket, and `share` is for example 0.95.
  */
 export function estimateQuantile(counts: ReadonlyMap<number, number>, share: number): number | null {
   const buckets = [...counts].filter(([bucket]) => bucket !== noDuration).toSorted(([one], [other]) => one - other)
@@ -29,7 +28,6 @@ export function estimateQuantile(counts: ReadonlyMap<number, number>, share: num
   return null
 }
 
-/** The geometric mean of the bucket's bounds. The first and the last bucket have only one bound. */
 function middleOf(bucket: number): number {
   const [lower, upper] = [upperBoundsMs[bucket - 2], upperBoundsMs[bucket - 1]]
   if (lower === undefined || upper === undefined) return upper ?? lower ?? 0

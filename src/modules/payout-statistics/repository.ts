@@ -23,8 +23,8 @@ const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
 /**
- * The numbers of rows that one statement adds. For a typical seal, one statement adds most of the rows, and up to five
- * more add the rest.
+ * One statement adds up to 16 rows. For a typical seal, one statement adds most of the rows, and up to five more add
+ * the rest.
  */
 const statementSizes = [16, 4, 1] as const
 
@@ -33,7 +33,7 @@ const additions = statementSizes.map((size) => {
   return { size, names, add: addRows(names) }
 })
 
-/** No two changes may be of the same row. */
+/** Each change must be of another row. */
 export async function addToStatistics(
   tx: Tx,
   { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
@@ -155,9 +155,7 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
-/**
- * Returns for each merchant the last event that the statistics include, the latest event, and the latest sealed event.
- */
+/** Returns for each merchant the last counted event, the latest event, and the latest sealed event. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')

@@ -52,8 +52,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * Computes the fields of a new row, which takes effect at `requestedAt`, or now if that is `null`. `later` has the
-     * rows that will replace the new row.
+     * A new row takes effect at `requestedAt`, or now if that is `null`. `later` has the rows that will replace it.
      *
      * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
      *   has a row
@@ -95,7 +94,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Lists rows by pair, newest first. Reads all rows, because only operators list them.
+     * Rows are sorted by pair, newest first. Only operators list them, so all rows are read.
      *
      * @throws DomainError INVALID_INPUT
      */

@@ -14,7 +14,7 @@ import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } fr
 /** The fee is `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
-/** Ruling 110. */
+/** See ruling 110. */
 export const feeSources = defineEnum({
   AMOUNT: 'From the amount. The wallet pays the amount, and the amount less the fee is converted.',
   BALANCE: "From the wallet's balance. The wallet pays the fee on top, and the whole amount is converted.",

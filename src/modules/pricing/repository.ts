@@ -6,13 +6,11 @@ import type { RowOf, Tables } from '../../database/tables.ts'
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** Selects the rows that apply at some time within the span, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** In order of `effectiveAt`, including cancelled rows. */
+  /** Rows are in order of `effectiveAt`, and include cancelled rows. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Newest first within each pair. */
+  /** Rows are newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
@@ -40,7 +38,6 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for the names of codes and price. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>

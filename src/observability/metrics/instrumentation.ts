@@ -4,7 +4,7 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
-/** The wrappers of metrics and tracing do not change the behaviour of the wrapped objects. */
+/** Metrics and tracing do not change the behaviour of the wrapped objects. */
 export type Instrumentation = {
   readonly onCommitted: OnCommitted | undefined
   readonly wrapDatabase: (db: Database) => Database
@@ -13,13 +13,11 @@ export type Instrumentation = {
   readonly wrapRail: (rail: Rail) => Rail
   readonly wrapSender: (sender: Sender) => Sender
   readonly requestSpans: RequestTracer | undefined
-  /** Each scrape reads the source. */
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** Called before the process ends. Takes a few seconds at most. */
+  /** The shutdown takes a few seconds at most. */
   readonly shutdown: () => Promise<void>
 }
 
-/** `onError` is called if the database cannot be read. */
 export type DatabaseMetricsSource = {
   readonly service: Service
   readonly rails: readonly string[]

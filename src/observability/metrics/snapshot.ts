@@ -4,13 +4,12 @@ import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 export const metricPrefix = 'payout_gateway_'
 
-/** prom-client's JSON format, which can be sent between processes. */
+/** The type is prom-client's JSON format, which can be sent between processes. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string
-  /** How prom-client combines the values of several processes. */
   readonly aggregator: string
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }

@@ -32,7 +32,7 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** Excludes data that the caller sent: no URL, id or text, and only trusted operation names. */
+/** Data that the caller sent is excluded: there is no URL, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -51,10 +51,9 @@ function requestAttributes(
 /** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
 const maxTraceStateLength = 512
 
-/** By lower-case name. */
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** W3C Trace Context headers. Without a valid `traceparent`, a new trace begins. */
+/** Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -63,7 +62,6 @@ function extractParent({ traceparent, tracestate }: PropagationHeaders): Context
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, ...(traceState && { traceState }) })
 }
 
-/** `null` if the span is not recorded. */
 function findTrace(span: Span): TraceContext | null {
   if (!span.isRecording()) return null
   const { traceId, spanId } = span.spanContext()

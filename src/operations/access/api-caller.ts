@@ -4,16 +4,12 @@ import type { Reader } from '../../database/query.ts'
 import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
-  /**
-   * The caller's API key, or the API key that created the caller's token. `null` for the service itself and its
-   * operator.
-   */
+  /** For a token, this is the API key that created it. `null` for the service itself and its operator. */
   readonly keyId: string | null
-  /** `null` for an API key. */
   readonly tokenId: string | null
   /** `null` means all scopes. */
   readonly scopes: readonly Scope[] | null
-  /** The only customer that the token can see and act as. `null` for the whole merchant. */
+  /** The only customer that the token can see and act as; `null` for the whole merchant. */
   readonly customerId: string | null
 }
 
@@ -27,7 +23,6 @@ export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },

@@ -29,7 +29,6 @@ export type GraphqlOptions = {
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
   readonly executor: Executor
-  /** False only in tests. */
   readonly hasFastPath: boolean
   readonly holdStream: HoldStream
   readonly responseFlush: ResponseFlush
@@ -40,8 +39,7 @@ const path = '/graphql'
 /**
  * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
  * and Response objects would take longer than the rest of a small response. Other requests go through Yoga to the same
- * engine (docs/architecture.md has a table). Form posts are rejected, so that no page of another site can send a
- * request.
+ * engine . Form posts are rejected, so that no page of another site can send a request.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
@@ -100,7 +98,6 @@ function sendJson(
   request.refusalCode = logFields.codes.join() || null
   const { status, headers } = responseHeadOf(result, type)
   reply.headers(headers)
-  // The result is serialized before the flush, which only sends text.
   const response = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
   sendText(reply, response, operation === 'query' ? responseFlush.schedule : undefined)
   return reply

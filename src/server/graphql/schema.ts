@@ -31,7 +31,6 @@ export function schemaFor(mode: Mode): GraphQLSchema {
   return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
 }
 
-/** @throws GraphQLError if the text is not a schema */
 export function parseSchema(text: string): GraphQLSchema {
   return buildSchema(text)
 }

@@ -63,7 +63,7 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** A client sends this event id as `Last-Event-ID` to resume. */
+  /** The client sends this id as `Last-Event-ID` to resume. */
   readonly id?: string
   readonly stringify: () => string
 }
@@ -77,7 +77,6 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
       if (done) controller.close()
       else controller.enqueue(Buffer.from(value))
     },
-    // Not awaited, because the generator may be waiting for an event.
     cancel: () => {
       parts.return(undefined)
     },

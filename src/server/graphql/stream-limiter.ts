@@ -5,10 +5,10 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** For all processes of a machine together. */
+/** The limit applies to all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** For one process, so that a page that leaks streams does not affect other pages. */
+/** The limit applies to one process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
 /** Abandoned streams end within seconds. */
@@ -96,10 +96,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   }
 }
 
-/**
- * Polls once for all open streams. On SQLite, a version number shows whether any key may have changed. PostgreSQL needs
- * a small query.
- */
+/** On SQLite, a version number shows whether any key may have changed. PostgreSQL needs a small query. */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
   let seenVersion: number | null = null
@@ -118,7 +115,7 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
         if (revoked.has(keyId)) fail(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
-      // The database is unavailable: the next poll tries again.
+      // The next poll tries again.
     } finally {
       isPolling = false
     }
@@ -142,7 +139,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Yields results until `last` resolves, and then the value of `last`, unless it is null. */
+/** Ends with the value of `last`, unless it is null. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

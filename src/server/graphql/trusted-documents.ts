@@ -72,7 +72,6 @@ export function createTrustedEngine(
     const starting = watcher
       .start()
       .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))
-    // After the maximum delay, the warm-up continues while requests are served.
     return Promise.race([starting, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
   })
   app.addHook('onClose', async () => watcher.stop())

@@ -84,8 +84,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // The host handles HEAD like GET, without the body. The host has already read the query string. Yoga receives none,
-    // because it would take some query strings for its health check.
+    // The host has already read the query string. Yoga receives none, because it would take some query strings for its
+    // health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -101,7 +101,7 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
     const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
     exchange.hasIdentifier = identifier !== null
     exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
-    // Yoga requires a text, but the parse hook ignores this text.
+    // Yoga requires a text, which the parse hook ignores.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
@@ -226,7 +226,6 @@ function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
-/** Yoga's processors read text, HTTP status and headers. */
 function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
   return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }

@@ -27,7 +27,6 @@ export function isHtmlRequested(accept: string | undefined): boolean {
   return isExplicit && quality > 0
 }
 
-/** Returns 2 if the range is the type, 1 for `type/*`, 0 for any type, and -1 if the range does not match. */
 function specificityOf(range: string, type: string): number {
   if (range === type) return 2
   if (range === '*/*') return 0
@@ -42,13 +41,12 @@ function qualityIn(parameters: readonly string[]): number {
   return 1
 }
 
-/** A type is `null` if it is not acceptable. */
 export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
 
 export type StreamMediaType = typeof eventStream | typeof multipartMixed
 
 const applicationJson = 'application/json'
-/** With this type, the HTTP status shows whether the document was executed (GraphQL over HTTP, 6.4). */
+/** With this media type, the HTTP status shows whether the document was executed (GraphQL over HTTP, 6.4). */
 export const graphqlResponseJson = 'application/graphql-response+json'
 const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'

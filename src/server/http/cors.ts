@@ -5,19 +5,17 @@ import { routedMethods } from './method-not-allowed.ts'
 export const corsOriginsFormat =
   '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
 
-/** Returns origins as browsers write them, or a single `*`. `null` if one is invalid. */
 export function parseCorsOrigins(text: string): string[] | null {
   if (text.trim() === '*') return ['*']
   const origins = text.split(',').map((each) => parseOrigin(each.trim()))
   return origins.every((origin) => origin !== null) ? origins : null
 }
 
-/** The sandbox has nothing to protect. */
+/** The sandbox has nothing to protect, so it allows all origins. */
 export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
 
-/** `null` if the origin is not allowed. */
 export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
   if (origins[0] === '*') return '*'
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
@@ -52,7 +50,7 @@ const exposedHeaders = [
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers limit this, for example to two hours. */
+/** Browsers limit this time, for example to two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**

@@ -9,7 +9,7 @@ import { securityHeaderLines } from './security-headers.ts'
 
 export const bodyLimitBytes = 256 * 1024
 
-/** Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */
+/** An unexpected error becomes INTERNAL without detail (ruling 9). */
 export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -73,7 +73,6 @@ export function validateHead({ raw, headers }: FastifyRequest): DomainError | un
   return undefined
 }
 
-/** `name` must be in lower case. `rawHeaders` alternates names and values. */
 export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -115,9 +115,6 @@ function pickMembers(body: unknown, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
-/**
- * Runs a long poll until it has a result, the caller disconnects, the credential becomes invalid, or the service stops.
- */
 async function runWithHeldStream<Result>(
   { request, reply }: Exchange,
   holdStream: HoldStream,
@@ -155,9 +152,6 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/**
- * Whether `Accept` gives problem details a higher quality than JSON, or lists them explicitly with the same quality.
- */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (

@@ -79,7 +79,6 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
   }
   return {
     requireRail,
-    /** Runs before the body is read. */
     requireSignatureHeader: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
       requireRail(request)
       if (request.headers['webhook-signature'] === undefined) {
@@ -91,7 +90,6 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
       }
       done()
     },
-    /** @throws DomainError INVALID_TOKEN */
     verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {
@@ -156,7 +154,6 @@ async function processReports(service: Service, rail: string, reports: unknown):
   return results
 }
 
-/** The report is not validated yet. */
 function transferKeyOf(report: unknown): string {
   const { tx_hash: txHash, log_index: logIndex } = (report ?? {}) as Readonly<Record<string, unknown>>
   return `${String(txHash).toLowerCase()} ${String(logIndex)}`

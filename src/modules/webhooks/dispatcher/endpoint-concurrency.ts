@@ -6,7 +6,7 @@ import type { SendResult } from '../transport/send.ts'
 
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** If the last attempt took at least this long, the endpoint is unhealthy, even if the attempt succeeded. */
+/** If the last attempt took at least this long, the endpoint is unhealthy even if the attempt succeeded. */
 const slowResponseMs = 1_000
 
 /** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
@@ -21,7 +21,7 @@ const maxPauseMs = 60_000
 
 export type ConcurrencyLimiter = {
   readonly hasCapacity: (inFlight: number) => boolean
-  /** The next attempt is likely to take long: the last attempt failed or was slow, or no attempt has succeeded yet. */
+  /** An endpoint is unhealthy if its last attempt failed or was slow, or if no attempt has succeeded yet. */
   readonly isUnhealthy: () => boolean
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
@@ -32,7 +32,6 @@ export function createConcurrencyLimiter(
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  /** True until the next success. */
   let isOverloaded = false
   let wasSlow = false
   let pausedUntil = 0

@@ -17,12 +17,11 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** How long secrets are cached, even if they expire in the meantime. */
+/** Secrets are cached for this time, even if they expire in the meantime. */
 const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** Later than all due times. */
 const farFutureMs = 2 ** 52
 
 /**
@@ -41,10 +40,7 @@ const maxBuffered = 64
 /** The minimum interval between writes that store only the cursor, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/**
- * Special values of `nextRetryAt`: `immediately` means that the retry schedule must be read, `never` that the schedule
- * is empty.
- */
+/** `immediately` means that the retry schedule must be read, and `never` that the schedule is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
@@ -65,7 +61,7 @@ export type EndpointWorker = {
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
-  /** Resolves when the attempts in flight are recorded or recording them has failed. */
+  /** Resolves when the attempts in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -75,13 +71,11 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
-  /** Called when the worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** The worker does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -89,7 +83,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, a probe. If it succeeds, the endpoint is enabled. */
+  /** A disabled endpoint gets one attempt. If this probe succeeds, the endpoint is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -104,7 +98,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs one poll at a time. A poll that is requested during a backoff starts when the backoff has ended. */
+  /** A poll that is requested during a backoff starts when the backoff has ended. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -152,7 +146,6 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
   }
 
-  /** Returns when the next delivery is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time

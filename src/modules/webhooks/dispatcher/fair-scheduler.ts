@@ -10,14 +10,12 @@ const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
 export type MerchantScheduler = {
   readonly markReady: () => void
-  /** Counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }
 
-/** Schedules attempts round-robin among merchants, and among the workers of each merchant. */
+/** The scheduler is round-robin among merchants, and among the workers of each merchant. */
 export type FairScheduler = {
-  /** The caller may add and remove `workers` later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
   /** Leaves the promises of attempts in flight pending, so that their outcomes are not recorded. */
@@ -32,7 +30,6 @@ type ScheduledMerchant = {
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
-  /** In round-robin order. */
   const ready = new Set<ScheduledMerchant>()
   /** Merchants that wait for the process's limit for unhealthy endpoints, longest waiting first. */
   const rejected = new Set<ScheduledMerchant>()
@@ -53,7 +50,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** If the throttle defers attempts, a timer starts them later. */
   function isThrottled(): boolean {
     if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()

@@ -73,7 +73,7 @@ export async function readMessages(
 export type FeedReader = {
   readonly isBehind: () => boolean
   readonly read: () => Promise<boolean>
-  /** The sequence up to which every event was attempted, waits, or is not subscribed to. */
+  /** All events up to this sequence were attempted, are waiting, or are not subscribed to. */
   readonly cursor: () => number
 }
 
@@ -131,7 +131,6 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   return { isBehind, read, cursor }
 }
 
-/** Only the tested endpoint receives a `webhook.test` event, even if it subscribes to other types. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

@@ -9,7 +9,6 @@ const renewMs = 10_000
 const leaseBatchSize = 100
 
 export type Leases = {
-  /** Returns all merchants whose lease this process holds. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }

@@ -9,9 +9,8 @@ export type QueueEntry = { readonly sequence: number; readonly objectId: string 
  * never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Marks the returned delivery as in flight. `null` if no delivery can start. */
+  /** The returned delivery is in flight. `null` if no delivery can start. */
   readonly takeNext: () => Item | null
-  /** The object remains busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
    * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
@@ -23,7 +22,6 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** Must be called before each read of due deliveries, because a flush during the read makes the result stale. */
   readonly startReadingRetries: () => void
-  /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
   /** `item` must be the first pending delivery of its object, and the object must not be stale. */
   readonly addRetry: (item: Item) => void
@@ -32,15 +30,10 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly openCount: () => number
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Whether the last `takeNext` could start none of the open events. */
   readonly isBlocked: () => boolean
 }
 
-/**
- * Uses no clock and no I/O.
- *
- * @param onDeferred called with events that left the queue because they wait for an earlier event of their object
- */
+/** @param onDeferred called with events that left the queue because they wait for an earlier event of their object */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
@@ -50,7 +43,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** The number of unrecorded attempts and deferrals of each object. */
+  /** Counts unrecorded attempts and deferrals by object. */
   const busy = new Map<string, number>()
   /** Objects with a pending delivery. Complete for the objects of open events. */
   const failing = new Set<string>()

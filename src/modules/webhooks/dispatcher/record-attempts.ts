@@ -31,11 +31,10 @@ export type AttemptRecord = Pick<
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
-  /** `null` unless the outcome is `pending`. */
   readonly nextAttemptAt: DueTime | null
 }
 
-/** An event that waits for an earlier pending event of the same object. */
+/** The event waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
 export type AttemptReport = {
@@ -50,13 +49,12 @@ export type AttemptReport = {
 }
 
 export type RecordedAttempts = {
-  /** Whether the merchant or another process has moved the cursor. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`, and then probed. */
+/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`. It is then probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
@@ -129,7 +127,6 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** True if the delivery was neither attempted nor replayed after it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,
@@ -141,7 +138,7 @@ function isPendingUnchanged(
   )
 }
 
-/** Makes the next delivery of each object due if it was waiting. Returns the objects that have pending deliveries. */
+/** If the next delivery of an object was waiting, it becomes due. Returns the objects that have pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -159,7 +156,6 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Also enables the endpoint after a successful probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts per second. `maxRate` means no limit. */
+/** In attempts per second. `maxRate` means no limit. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
@@ -21,7 +21,6 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** From 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
@@ -79,7 +78,6 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Sums of all processors since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

@@ -10,14 +10,9 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** Further rotations drop the oldest secret. */
 const maxSecrets = 5
 
-/**
- * Includes a key pair if the endpoint is asymmetric.
- *
- * @throws DomainError NOT_CONFIGURED
- */
+/** @throws DomainError NOT_CONFIGURED */
 export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsymmetric: boolean): EndpointSigningKeys {
   const seal = (text: string) => ({ sealed: secrets.seal(text, secretContext(key)), until: null })
   const pair = isAsymmetric ? generateKeyPair() : null
@@ -76,7 +71,7 @@ function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Limits the cost of requests for public keys, which need no API key. */
+/** Requests for public keys need no API key, so the cache limits their cost. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }

@@ -30,15 +30,12 @@ const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
 
-/** A delivery with its event and its latest attempts, oldest first. */
 export type WebhookDelivery = RowOf<'webhookDeliveries'> & {
   readonly eventType: EventType
   readonly eventTime: bigint
-  /** At most `maxListedAttempts`. */
   readonly log: readonly WebhookAttempt[]
 }
 
-/** Descriptions that REST and GraphQL share. */
 export const deliveryDescriptions = {
   delivery: 'The delivery of an event to an endpoint.',
   eventId: 'The id of the event.',
@@ -70,7 +67,6 @@ export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
-  /** The argument `before` of the next page. */
   readonly next: number | null
 }
 
@@ -107,7 +103,6 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** In the form of a list, so that GraphQL can read the deliveries of several endpoints together. */
 export const webhookDeliveries = {
   filters: deliveryFilters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
@@ -136,7 +131,6 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)

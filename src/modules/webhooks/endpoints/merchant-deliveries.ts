@@ -11,7 +11,7 @@ import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.
 import { deliveryFilters, findEventSequenceRange, readDeliveries } from './list-webhook-deliveries.ts'
 import { attemptsOfDeliveries } from './repository.ts'
 
-/** A delivery in the list for all endpoints of a merchant. `createdAt` is the time of the event. */
+/** `createdAt` is the time of the event. */
 export type ListedDelivery = Omit<WebhookDelivery, 'log'> & {
   readonly id: string
   readonly url: string
@@ -62,7 +62,6 @@ async function sliceMerchantDeliveries(
 
 type Position = Pick<WebhookDelivery, 'sequence' | 'endpointId'>
 
-/** Orders by event, newest first, and deliveries of one event by endpoint id. */
 function compareRows(a: Position, b: Position): number {
   return b.sequence - a.sequence || (a.endpointId > b.endpointId ? -1 : 1)
 }

@@ -4,11 +4,9 @@ import { recentDeliveryCounts } from './repository.ts'
 type RecentDeliveries = {
   readonly total: number
   readonly delivered: number
-  /** Successful deliveries that needed more than one attempt. */
   readonly retried: number
 }
 
-/** Limits the cost if there are many endpoints and deliveries. */
 const recent = { endpoints: 10, deliveries: 50 }
 
 /** Counts the newest deliveries to the newest enabled endpoints of all merchants. */

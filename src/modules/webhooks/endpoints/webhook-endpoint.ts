@@ -43,7 +43,6 @@ export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 /** 0 is the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
-/** Descriptions that REST and GraphQL share. */
 export const endpointDescriptions = {
   endpoint: 'A URL of the merchant that events are sent to.',
   url: 'The URL that events are posted to.',

@@ -6,14 +6,13 @@ import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
 export type EventMessage = {
-  /** `evt_` and a UUID. Receivers use the id to recognize duplicates. */
+  /** Receivers use the id to recognize duplicates. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
-  /** Present if the object was imported. */
   readonly imported?: true
   /** The object at the time of the event, in its REST shape, as JSON. */
   readonly data: string
@@ -24,7 +23,6 @@ export type WebhookRequest = { readonly body: string; readonly headers: Readonly
 export type BuildRequestOptions = {
   readonly format: WebhookFormat
   readonly signer: Signer
-  /** The signature covers the time of the attempt. */
   readonly now: WallTime
 }
 

@@ -5,7 +5,6 @@ import { createNetworkMatcher, isIpNetwork } from '../../../core/net/ip-networks
 import type { Mode, Service } from '../../../operations/context.ts'
 import { isPublicUnicast } from './public-address.ts'
 
-/** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
   /** Whether a host, written as in a URL, is allowed by name, regardless of its addresses. */
   readonly coversHost: (host: string, port: number) => boolean
@@ -15,13 +14,12 @@ export type Allowlist = {
 export const allowlistFormat =
   'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
 
-/** Parses WEBHOOK_ALLOW. `null` if an entry is invalid. */
+/** `null` if an entry of WEBHOOK_ALLOW is invalid. */
 export function parseAllowlist(text: string): string[] | null {
   const entries = text.split(',').map((each) => parseEntry(each.trim()))
   return entries.every((entry) => entry !== null) ? entries : null
 }
 
-/** Returns a network with its prefix length, a host, or a host and a port separated by a space. */
 function parseEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
   if (text.includes('/')) return isIpNetwork(text) ? text : null
@@ -31,7 +29,6 @@ function parseEntry(text: string): string | null {
   return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
 }
 
-/** The sandbox also allows loopback addresses. */
 export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
   const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...loopback[mode]]

@@ -38,7 +38,6 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** All checks that reject an address return this. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

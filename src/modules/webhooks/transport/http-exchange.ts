@@ -59,11 +59,10 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
 
 type TrustedHttpClientOptions = {
   readonly limits: HttpTimeouts
-  /** Certificates to trust instead of the system's. */
   readonly ca?: string
 }
 
-/** Less than the keep-alive timeout of most servers. */
+/** Most servers have a longer keep-alive timeout. */
 const idleTimeoutMs = 4_000
 
 /**

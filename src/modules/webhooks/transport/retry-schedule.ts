@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The delay after the previous attempt. */
+/** Each delay is the time after the previous attempt. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -57,7 +57,6 @@ export type AttemptVerdict = {
   readonly isOverloaded: boolean
 }
 
-/** Only a 2xx status is a success; a redirect is a failure. */
 export function judgeResponse(code: number | null): AttemptVerdict {
   return {
     isDelivered: code !== null && code >= 200 && code < 300,

@@ -15,7 +15,7 @@ export type SendResult = {
   readonly error: DeliveryFailure | null
   readonly durationMs: number
   readonly retryAfter: string | null
-  /** The first 1 KiB of the response body; `null` without a response. */
+  /** The first 1 KiB of the response body. */
   readonly answer: string | null
 }
 
@@ -73,7 +73,6 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Also caches the errors of URLs that the policy rejects. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {

@@ -11,17 +11,15 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
 
-/** Of a shared secret, of an ed25519 seed and of an ed25519 public key. */
 const keyBytes = 32
 
 /**
- * The secrets and keys that sign, newest first. During a rotation, they include the previous ones. They are stored as
- * key objects, because signing with raw bytes takes four times as long.
+ * Secrets and keys are sorted newest first. During a rotation, they include the previous ones. They are stored as key
+ * objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
