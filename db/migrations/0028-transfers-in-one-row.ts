@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Entries that do not follow from their transfers must be found here. After the migration, the stored entries are gone.
+// The migration drops the stored entries, so entries that do not follow from their transfers must be found here.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 

@@ -16,7 +16,7 @@ export const events: Migration = {
         .addColumn('object_id', dialect.uuid, (c) => c.notNull())
         // Numbers the events of the object from 1.
         .addColumn('version', 'integer', (c) => c.notNull())
-        // In milliseconds since 1970.
+        // The time is in milliseconds since 1970.
         .addColumn('time', dialect.amount, (c) => c.notNull())
         .addColumn('data', dialect.json)
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])

@@ -15,7 +15,8 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempts', 'integer', (c) => c.notNull())
         // The retry schedule does not count attempts before the latest resend.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // In milliseconds since 1970. NULL if the delivery has ended, or waits for an earlier event of its object.
+        // The due time is in milliseconds since 1970. It is NULL if the delivery has ended, or waits for an earlier
+        // event of its object.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])

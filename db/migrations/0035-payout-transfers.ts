@@ -8,7 +8,7 @@ export const payoutTransfers: Migration = {
     clusteredTable(
       schema
         .createTable('payout_transfers')
-        // The payout's `reference_id`.
+        // The order id is the payout's `reference_id`.
         .addColumn('order_id', uuid, (c) => c.notNull())
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('payout_id', uuid, (c) => c.notNull())
@@ -27,7 +27,7 @@ export const payoutTransfers: Migration = {
         .addColumn('asked', 'integer', (c) => c.notNull())
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
-        // The bank's id of the payment.
+        // The bank returns this id of the payment.
         .addColumn('reference', 'text')
         // NULL after the bank has responded to the cancellation request.
         .addColumn('cancel_asked_at', timestamp)

@@ -47,7 +47,6 @@ export const chainDeposits: Migration = {
         )
         .addColumn('cause', 'text')
         .addColumn('deposit_reference', 'text')
-        // The first rail to report the deposit.
         .addColumn('rail', 'text', (c) => c.notNull())
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)

@@ -11,7 +11,6 @@ export const seals: Migration = {
         .createTable('seals')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('number', 'integer', (c) => c.notNull().check(sql`number > 0`))
-        // The version of the serialization.
         .addColumn('form', 'integer', (c) => c.notNull())
         // The last event that the seal covers.
         .addColumn('through', 'integer', (c) => c.notNull())

@@ -11,7 +11,8 @@ export const operatorActions: Migration = {
         // A submitted form has an id, so that it is processed once. A command has none.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // The operating system's user, and the session of the console or command line.
+        // The operator is a console operator or the operating system's user. The session belongs to the console or a
+        // command line.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
         // The equivalent command, and the id of the object that it changes.

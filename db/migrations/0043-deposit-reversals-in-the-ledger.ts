@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The kinds of transfers that debit a wallet.
 const debits = sql`('deposit_reversal', 'payout')`
 
 // Adds the kind of transfer that reverses a deposit. SQLite cannot change a check constraint, so the table is rebuilt.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Operators of CONSOLE_USERS are not stored.
+// The table does not contain the operators of CONSOLE_USERS.
 export const operators: Migration = {
   name: '0047-operators',
   statements: (schema, { uuid, timestamp, table }) => [

@@ -10,7 +10,7 @@ export const payoutStatistics: Migration = {
       schema
         .createTable('payout_statistics')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
-        // For example 2026-03-01, in UTC.
+        // A day is a date in UTC, for example 2026-03-01.
         .addColumn('day', 'text', (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())

@@ -15,7 +15,7 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** The path is relative to the working directory. Only this database's folder is created if it is missing. */
+/** The path is relative to the working directory. */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
 /** See docs/reference/configuration.md. */
@@ -53,7 +53,7 @@ const Environment = z.object({
   CONSOLE_USERS: z.string().optional(),
   /** The SDK reads this and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** In milliseconds. OpenTelemetry's default is longer, but the shutdown waits for the collector. */
+  /** The timeout is in milliseconds. OpenTelemetry's default is longer, but the shutdown waits for the collector. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),

@@ -5,7 +5,6 @@ type VariableDeclaration = {
   readonly isSecret?: true
 }
 
-/** The order is that of docs/reference/configuration.md. */
 export const configurationVariables: Readonly<Record<ConfigurationVariable, VariableDeclaration>> = {
   HOST: { default: '127.0.0.1' },
   PORT: { default: '4000' },

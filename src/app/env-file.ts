@@ -7,7 +7,7 @@ export type EnvFile = { readonly variables: Readonly<Record<string, string>>; re
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** Parses the format of Node.js. A missing file has no variables. */
+/** A missing file has no variables. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {

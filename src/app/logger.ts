@@ -59,7 +59,6 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     dest: 1,
     sync: false,
     maxLength: maxBufferedBytes,
-    // A buffer with room for only one or two more lines is written immediately.
     minLength: maxWrite - 1_024,
     maxWrite,
     contentMode: 'buffer',

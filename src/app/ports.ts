@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-/** @param prefix the prefix of the variables HOST and PORT in the message */
 export function listenError(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -24,8 +23,8 @@ const listenErrorHints: Readonly<Record<string, string>> = {
 }
 
 /**
- * The ports are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere). The system could assign an
- * ephemeral port to another program before the worker processes listen on it.
+ * All ports in this range are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere). The system could
+ * assign an ephemeral port to another program before the worker processes listen on it.
  */
 const minPort = 20_000
 const endPort = 32_768

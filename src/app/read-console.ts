@@ -13,7 +13,7 @@ export type ConsoleConfig = {
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type ConsoleSettings = { readonly console: ConsoleConfig | null; readonly errors: readonly string[] }
 
-/** `console` is `null` unless CONSOLE_PORT is set. `errors` contain no hash. */
+/** `errors` contain no hash. */
 export function readConsole(environment: EnvironmentVariables): ConsoleSettings {
   const { CONSOLE_PORT: port = 'off', CONSOLE_HOST: host = '127.0.0.1', CONSOLE_URL: url } = environment
   const operators = (environment.CONSOLE_USERS ?? '').split(/\s+/).filter(Boolean).map(parseOperator)

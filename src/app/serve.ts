@@ -58,7 +58,6 @@ export async function serve(config: Config): Promise<void> {
     onListening: () => takeOverDatabase(started),
     onDrained: closeMetrics,
   })
-  // Only log lines go to standard output.
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 

@@ -111,7 +111,7 @@ export function takeOverDatabase(started: ProcessResources): void {
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The disk may be full. The process serves reads, and takes over once there is room.
+    // The disk may be full. The process serves reads, and takes the database over once there is room.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }

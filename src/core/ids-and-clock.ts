@@ -12,9 +12,9 @@ export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * Rows are created and changed at a record time, in milliseconds since 1970. It is monotonic within a process: if the
- * machine's clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's
- * clock offset.
+ * A row's creation or change has a record time, in milliseconds since 1970. It is monotonic within a process: if the
+ * machine's clock is set back, the record time stands still until the clock catches up. In the sandbox it includes the
+ * merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
@@ -68,7 +68,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// A request formats the same time repeatedly.
+// The text is cached, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -77,7 +77,7 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * RFC 9562. Ids sort by creation, even within one millisecond.
+ * Ids follow RFC 9562. They sort by creation, even within one millisecond.
  *
  * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
  * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.
@@ -130,7 +130,7 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines. `null` for any other value. */
+/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }

@@ -90,7 +90,6 @@ export const optionalIdentifier = () =>
     .transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
     .register(textRules, { maxLength: 64, pattern: optionalPattern(identifierPattern) })
 
-/** Printable ASCII without spaces, such as an address on a blockchain network. */
 export const asciiWord = (limit: number) =>
   text(limit)
     .transform((value, context) =>
@@ -126,8 +125,9 @@ export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id of an operation's owner or object. Absent or null means the merchant itself, or an object that the service
- * chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling 20).
+ * The id identifies the owner or object of an operation. Absent or null means the merchant itself, or an object that
+ * the service chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling
+ * 20).
  */
 export const optionalUuid = () =>
   z
@@ -162,7 +162,7 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** A time as in `instant`, or a date, which means the start of that day in UTC. */
+/** Accepts a time as in `instant`, or a date, which means the start of that day in UTC. */
 export const dayOrInstant = () =>
   z
     .string()
@@ -175,7 +175,7 @@ export const endDayOrInstant = () =>
     .string()
     .transform((text) => {
       const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-      // `Date.parse` accepts 2026-02-30.
+      // `Date.parse` also accepts invalid dates, for example 2026-02-30.
       return Number.isNaN(start) || !timestamp(start).startsWith(text)
         ? text
         : timestamp(Math.min(start + 24 * 60 * 60 * 1_000, maxTimeMs))
@@ -195,7 +195,7 @@ export const positiveAmount = () =>
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
-/** The time filter of every list, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
+/** Every list can be filtered by time, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
 /** Accepts a number or decimal digits (ruling 15). Empty means absent (ruling 20). */

@@ -62,7 +62,7 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * The rows of each table that a customer's token can read or change. An undeclared table is closed to it. Query
+ * The rows of each table that a customer's token can read or change. Undeclared tables are closed to the token. Query
  * rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {

@@ -17,7 +17,7 @@ export type Database = Reader & {
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Sheds load: called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
+   * Sheds load. Called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
    * batch of SQLite's writer.
    *
    * @throws DomainError UNAVAILABLE when SQLite's write queue is full
@@ -47,8 +47,8 @@ export type Database = Reader & {
   /** Searches for the current primary, so that later reads do not use a former primary. */
   readonly findPrimary: () => Promise<void>
   /**
-   * Returns a number that changes when any process commits a change to `table`; `null` on PostgreSQL, where reading it
-   * would need a round trip.
+   * Returns a number that changes when any process commits a change to `table`. Returns `null` on PostgreSQL, where
+   * reading the number would need a round trip.
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
@@ -83,9 +83,7 @@ export type WriteOptions = {
    */
   readonly merchantId?: string
   readonly batchable?: Batchable
-  /**
-   * The time on `monotonicNowMs` after which the operation must not begin. The default is `writeTimeoutMs` from now.
-   */
+  /** The operation must not begin after this time of `monotonicNowMs`. The default is `writeTimeoutMs` from now. */
   readonly deadlineMs?: number
   /**
    * Called after the COMMIT of the operation's batch, before any caller gets a result, even if this operation was

@@ -47,7 +47,7 @@ export type DeferredValues = {
 }
 
 export type DeferredUpdate<Value> = {
-  /** Called for the first change in a batch. */
+  /** The value is read for the first change in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>

@@ -82,7 +82,7 @@ export type Context = Service & {
   readonly signal?: AbortSignal
 }
 
-/** The time can go backwards when the system clock is corrected. */
+/** The merchant's wall time can go backwards when the system clock is corrected. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
   return wallTimeAfter(aheadMs, wallClock())
 }

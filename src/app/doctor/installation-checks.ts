@@ -96,7 +96,7 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
-/** A blocked database stores nothing, so the copy is a fault. */
+/** A copy that blocks the database is a fault, because the database then stores nothing. */
 export function checkCopy(copy: BlockingCopy | null): Diagnosis {
   if (copy === null) return reportOk('copy', 'No copy to or from another database blocks this one.')
   return reportFault('copy', copy.message, copy.advice)
@@ -120,7 +120,6 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
 /** With less space, the write-ahead log may fill the disk, and payouts are then rejected. */
 const minFreeBytes = 64 * 1024 * 1024
 
-/** Warns unless there is room for a copy of the database, which a backup, a migration and a restore each need. */
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {
   const { bavail, bsize } = await statfs(dirname(path))
   const free = bavail * bsize

@@ -24,7 +24,7 @@ const heartbeatIntervalMs = 500
 /** The supervisor may be stuck, so the wait has a limit. */
 const exchangeTimeoutMs = 1_000
 
-/** Each process detects itself that the supervisor has ended. */
+/** Does nothing if the supervisor has ended, because each process detects this itself. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }

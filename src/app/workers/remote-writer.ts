@@ -33,9 +33,9 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, its replacement receives the calls that were not sent yet. It also receives sent calls
- * with an idempotency key, because the key makes repetition safe. Other calls are rejected with UNAVAILABLE and an
- * unknown outcome: calls that were sent without a key, and calls that a stuck writer does not complete in time.
+ * If the writer process dies, its replacement receives the calls that were not sent yet. The replacement also receives
+ * sent calls with an idempotency key, because the key makes repetition safe. Other calls are rejected with UNAVAILABLE
+ * and an unknown outcome: calls that were sent without a key, and calls that a stuck writer does not complete in time.
  *
  * @param onReply called before the caller gets its result, so that the caller can read its own write
  * @param timeoutMs the maximum wait of a caller; a caller may wait up to `overdueCheckIntervalMs` longer

@@ -1,6 +1,5 @@
 const descriptionsByEnum = new WeakMap<readonly string[], Readonly<Record<string, string>>>()
 
-/** Each value has its description in the API reference. */
 export function defineEnum<const Value extends string>(
   described: { readonly [Each in Value]: string },
 ): readonly Value[] {

@@ -8,13 +8,16 @@ export const oneUnit: Amount = 100_000_000n
 /** The largest signed 64-bit integer, the maximum of a column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** At most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling 36). */
+/**
+ * An amount has at most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling
+ * 36).
+ */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
 /** The length includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Zero is valid. `null` for a text in another format than ruling 36. */
+/** Zero is valid. Returns `null` for a text in another format than ruling 36. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null

@@ -9,7 +9,7 @@ const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_D
 /** A rate has at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
-/** Normalizes a rate: `1545.50` becomes `1545.5`. `null` if the text is zero or not a rate. */
+/** Normalizes a rate: `1545.50` becomes `1545.5`. Returns `null` if the text is zero or not a rate. */
 export function parseRate(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const rate = new Decimal(text)

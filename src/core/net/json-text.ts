@@ -59,7 +59,7 @@ function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // The position of the next backslash, kept between strings so that each part of the text is searched once.
+  // The position of the next backslash is kept between strings, so that each part of the text is searched once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -106,7 +106,7 @@ const maxPathLength = 100
 
 /** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // For each enclosing object or array: its names (`null` for an array), and the current name or index.
+  // Each enclosing object or array has its names (`null` for an array), and the current name or index.
   const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null
@@ -151,7 +151,7 @@ function formatPath(ancestors: readonly { at: string }[]): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }
 
-/** For strings that need no escape, the loop takes half the time of `JSON.stringify`. */
+/** If a string needs no escape, the loop takes half the time of `JSON.stringify`. */
 export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

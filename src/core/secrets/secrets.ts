@@ -2,8 +2,9 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
- * `webhook_endpoint:<merchant id>:<endpoint id>`. So a secret that was copied to another row cannot be decrypted.
+ * Secrets are encrypted with AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret,
+ * such as `webhook_endpoint:<merchant id>:<endpoint id>`. So a secret that was copied to another row cannot be
+ * decrypted.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */

@@ -20,8 +20,8 @@ type ComparedTable = {
 }
 
 /**
- * Reads a table of both sides in the order of its key, compares the rows, and then counts, sums and checksums. Stops at
- * the first row that differs.
+ * Reads a table of both sides in the order of its key, and compares the rows, counts, sums and checksums. Stops at the
+ * first row that differs.
  */
 export async function compareTable(
   { source, target, table, key }: ComparedTable,

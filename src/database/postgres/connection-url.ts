@@ -45,7 +45,6 @@ function parseServerUrl(text: string, name: string, count: number): URL {
     )
   }
   const url = new URL(text)
-  // libpq also accepts a list of hosts here.
   if (url.searchParams.get('host')?.includes(','))
     throw new Error('DATABASE_URL: name several hosts before the database')
   return url

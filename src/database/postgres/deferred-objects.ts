@@ -33,9 +33,7 @@ async function readDeferredObjects(client: pg.Client): Promise<readonly Deferred
   return JSON.parse(rows[0].comment ?? '[]')
 }
 
-/**
- * Objects are in the order of their creation. Foreign keys are created last, because they may refer to unique indexes.
- */
+/** Foreign keys are created last, because they may refer to unique indexes. */
 const deferredObjectsSql = `select name, "dropSql", "createSql" from (
     select 1 as place, i.relname as name, format('drop index %I', i.relname) as "dropSql",
         pg_get_indexdef(indexrelid) as "createSql"

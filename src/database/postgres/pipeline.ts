@@ -2,7 +2,6 @@ import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
-/** If `values` is null, the server only describes the statement. */
 export type PipelineStep = {
   readonly name: string
   readonly text: string | null

@@ -230,7 +230,7 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /** If the batch fails, each write runs again by `rerun`, unless the server is down. */
+  /** If the batch fails, calls `rerun` for each write, unless the server is down. */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {

@@ -17,7 +17,7 @@ export type Transaction = Reader & {
    * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored or would survive a failover
    */
   readonly commit: () => Promise<void>
-  /** Returns the cause: a statement's error, even if the operation caught it, or else `error`. */
+  /** Returns the cause of the rollback: a statement's error, even if the operation caught it, or else `error`. */
   readonly rollBack: (error: unknown) => Promise<unknown>
 }
 
@@ -32,8 +32,8 @@ const maxUnsentStatements = 500
 
 /**
  * Concurrent statements of an operation are sent together, with BEGIN before the first statement. A write without
- * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it
- * fails, the transaction fails.
+ * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If
+ * the write fails, the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null

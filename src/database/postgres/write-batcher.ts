@@ -12,8 +12,8 @@ export type WriteBatcher<Write extends BatchableWrite> = {
 }
 
 /**
- * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` writes. They arrived in
- * one event-loop iteration, or while `maxConcurrentBatches` batches were running.
+ * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` writes. A batch contains
+ * the writes that arrived in one event-loop iteration, or while `maxConcurrentBatches` batches were running.
  *
  * - A merchant is in at most one running batch, because a second batch would wait for the locks of the first.
  * - Fairness: a batch contains a second write of a merchant only after one write of each merchant.

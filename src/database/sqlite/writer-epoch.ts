@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** The epoch of a service before `take` succeeds. It is never stored. */
+/** A service has this epoch before `take` succeeds. The database never contains it. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */

@@ -77,7 +77,7 @@ export const wrongRunningBalances = queryAllMerchants(() =>
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
-/** Payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
+/** Finds payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
 export const payoutsWithoutDebit = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin('transfers', (join) =>
@@ -95,7 +95,7 @@ export const payoutsWithoutDebit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
+/** Finds deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
 export const depositsWithoutCredit = queryAllMerchants(() =>
   selectFrom('deposits')
     .leftJoin('transfers', (join) =>
@@ -112,7 +112,7 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs. */
+/** Finds reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs. */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -135,7 +135,7 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Chain deposits without a chain event of their merchant, or whose credited deposit differs. */
+/** Finds chain deposits without a chain event of their merchant, or whose credited deposit differs. */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -164,7 +164,7 @@ export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
-/** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
+/** Finds payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
 export const payoutsWithoutRefund = queryAllMerchants(() =>
   eventsWithoutTransfer(
     ['FAILED', 'RETURNED'],
@@ -197,7 +197,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers without a payout, payout event, deposit or reversal. Openings have a separate check. */
+/** Finds transfers without a payout, payout event, deposit or reversal. Openings have a separate check. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -210,8 +210,8 @@ export const orphanedTransfers = queryAllMerchants(() =>
 )
 
 /**
- * Openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose amount
- * differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
+ * Finds openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose
+ * amount differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
  */
 export const wrongOpenings = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || wallet_id as id from (
@@ -228,7 +228,7 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Transfers that do not refer back to their payout or deposit. */
+/** Finds transfers that do not refer back to their payout or deposit. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -262,7 +262,7 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 )
 
 /**
- * Clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
+ * Finds clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
  * `COMPLETED` payouts are settled, and the fees of both are earned. Whole units and remainders are summed separately,
  * so that no sum overflows 64 bits.
  */
@@ -291,7 +291,7 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
         or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
-/** Payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
+/** Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
       select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
@@ -312,7 +312,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Objects whose events with data have gaps in their versions, and payout methods without a creation event. */
+/** Finds objects whose events with data have gaps in their versions, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -386,9 +386,9 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed. Earlier
- * versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set `reachableBalance` to
- * about the maximum, and reversals do not lower it.
+ * Finds accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed.
+ * Earlier versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set
+ * `reachableBalance` to about the maximum, and reversals do not lower it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (

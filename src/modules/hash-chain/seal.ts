@@ -4,7 +4,7 @@ import type { HistoryRow, RowSlot } from './hashed-columns.ts'
 import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-columns.ts'
 
 /**
- * A checkpoint of a merchant's hash chain. A seal covers the events after the previous seal up to and including
+ * A seal is a checkpoint of a merchant's hash chain. It covers the events after the previous seal up to and including
  * `through`, the rows that these events created, and the transfers of these rows.
  *
  * `contents` is the SHA-256 of the digests of all rows. `hash` is the SHA-256 of all fields and the previous seal's

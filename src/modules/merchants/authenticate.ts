@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// For unknown keys, so that rejecting an unknown key takes as long as rejecting a wrong secret.
+// For an unknown key, this key is checked instead, so that rejecting it takes as long as rejecting a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,7 +24,7 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** In CIDR notation. `null` means every network. */
+  /** The networks are in CIDR notation. `null` means every network. */
   readonly networks: readonly string[] | null
 }
 
@@ -183,7 +183,7 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   // A recorded use in the future comes from a clock that was ahead, so it does not prevent an update.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // Not awaited: a request must neither wait for this write nor fail with it.
+  // The write is not awaited, because a request must neither wait for it nor fail with it.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 

@@ -15,7 +15,7 @@ const algorithm = 'HS256'
 /** Times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** `null` for the merchant itself. */
+  /** `null` means the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number

@@ -78,7 +78,7 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
   return `evt_${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${merchantBits.slice(0, 3)}-${variant}${merchantBits.slice(4, 7)}-${merchantBits.slice(7, 9)}${end}`
 }
 
-/** `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
+/** Returns `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []

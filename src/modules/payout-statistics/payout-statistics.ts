@@ -4,7 +4,7 @@ import type { PayoutStatus } from '../payouts/payout.ts'
 import { bucketOfDuration, noDuration } from './duration-buckets.ts'
 
 /**
- * The payouts of a merchant that reached a status on a day in UTC, with the sums of their amounts and fees.
+ * A row counts the payouts of a merchant that reached a status on a day in UTC, and sums their amounts and fees.
  *
  * `PROCESSING` counts creations, on the day of the creation; its sums are the volume. The other statuses count
  * outcomes, on the day of the outcome. An outcome is never subtracted from the volume: a returned payout counts three

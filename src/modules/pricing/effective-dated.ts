@@ -73,7 +73,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * The row remains recorded, and another row may be set for the same time. Cancelling twice has no effect.
+     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled stays
+     * unchanged.
      *
      * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
      *   taken effect

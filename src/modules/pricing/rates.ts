@@ -8,7 +8,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
-/** The price of one unit of `fromCode` in `toCode`. */
+/** A rate is the price of one unit of `fromCode` in `toCode`. */
 export type Rate = RowOf<'rates'>
 
 /** Conversions are rounded to the decimal places of `toCode`. */

@@ -72,7 +72,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** Without a recorded span, there are no headers, so that the receiver makes its own sampling decision. */
+/** If the span is not recorded, there are no headers, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

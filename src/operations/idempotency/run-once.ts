@@ -78,7 +78,7 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   return db.write(run, options)
 }
 
-/** The writes throw if the key was used before. */
+/** The writes throw if the idempotency key was used before. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')

@@ -30,7 +30,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // Not awaited, because the generator may be waiting for an event.
+    // The call is not awaited, because the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
       iterator.return?.()

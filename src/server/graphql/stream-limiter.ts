@@ -11,7 +11,7 @@ export const maxStreamsPerMerchant = 100
 /** The limit applies to one process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
-/** Abandoned streams end within seconds. */
+/** The retry time is short, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
 /** A stream must end within a second after its key is revoked. */
@@ -139,7 +139,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Ends with the value of `last`, unless it is null. */
+/** If the value of `last` is not null, it is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -170,7 +170,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // Not awaited, because the iterator may be waiting for an event.
+    // The call is not awaited, because the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

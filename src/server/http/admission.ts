@@ -26,8 +26,8 @@ declare module 'fastify' {
 
 /**
  * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address. The
- * hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). With a cached
- * credential it returns no promise.
+ * hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). The hook returns a
+ * promise only if it must wait.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -100,7 +100,8 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /**
- * `null` if there is no credential. Empty if it is malformed, or if there are two different credentials (ruling 12).
+ * Returns `null` if there is no credential, and '' if it is malformed, or if there are two different credentials
+ * (ruling 12).
  */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
@@ -109,7 +110,7 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Empty if it is malformed. `null` for another scheme, which a proxy may have added. */
+/** Returns '' if the token is malformed, and `null` for another scheme, which a proxy may have added. */
 function bearerTokenOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
   return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null

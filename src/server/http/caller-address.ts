@@ -13,7 +13,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // With /0, every address would be a trusted proxy, so a caller could forge its own address.
+  // With the prefix /0, every address would be a trusted proxy, so a caller could forge its own address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
@@ -34,7 +34,7 @@ export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** For rejections only, because any caller can send the header. */
+/** Use this for rejections only, because any caller can send the header. */
 export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }

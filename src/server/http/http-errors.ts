@@ -45,7 +45,7 @@ export function endpointNotFound(): DomainError {
 }
 
 /**
- * Passes requests with `Expect` to `validateHead`, because Node itself would respond without envelope and request id.
+ * Node itself would respond to `Expect` without envelope and request id, so such requests go to `validateHead`.
  * `requireHostHeader: false` does the same for a missing Host.
  */
 export function forwardExpectations(server: Server): void {

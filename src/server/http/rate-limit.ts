@@ -131,7 +131,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** `null` if new tokens must be requested. */
+  /** Returns `null` if new tokens must be requested. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--

@@ -28,11 +28,11 @@ import { createDownloadSender } from './send-download.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The wire names of fields, for errors. Null while the request is parsed, because parse errors already have wire
-     * names.
+     * Errors use the wire names of fields. Parse errors already have wire names, so the map is null while the request
+     * is parsed.
      */
     names: FieldNames | null
-    /** For numbers that a double can't represent. */
+    /** The text has numbers that a double can't represent. */
     bodyText: string | null
   }
 }

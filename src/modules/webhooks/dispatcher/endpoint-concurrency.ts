@@ -14,7 +14,7 @@ const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
 /**
- * The maximum pause of the endpoint after a `Retry-After` header. The failed event itself waits as long as the header
+ * A `Retry-After` header pauses the endpoint for at most this time. The failed event itself waits as long as the header
  * requests.
  */
 const maxPauseMs = 60_000

@@ -199,7 +199,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** While events are open, nothing is stored, because their flush also stores the cursor. */
+  /** While events are open, the cursor is not stored separately, because their flush also stores it. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return

@@ -31,7 +31,10 @@ type ScheduledMerchant = {
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants that wait for the process's limit for unhealthy endpoints, longest waiting first. */
+  /**
+   * These merchants wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is
+   * first.
+   */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0

@@ -13,9 +13,8 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly takeNext: () => Item | null
   readonly finish: (item: Item) => void
   /**
-   * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
-   * of `recorded` that have a pending delivery. Drops the queued retries of the recorded objects, which must be read
-   * again.
+   * `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects of `recorded`
+   * that have a pending delivery. Drops the queued retries of the recorded objects, which must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** `pending` must list all objects of these events that have a pending delivery, and may list other objects. */

@@ -26,7 +26,7 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** The number of attempts when the delivery was read as a retry. `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry. An event from the feed has `null`. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
@@ -34,7 +34,6 @@ export type AttemptRecord = Pick<
   readonly nextAttemptAt: DueTime | null
 }
 
-/** The event waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
 export type AttemptReport = {

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** In attempts per second. `maxRate` means no limit. */
+/** The rates are in attempts per second. `maxRate` means no limit. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
@@ -24,9 +24,9 @@ export type Throttle = {
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
- * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks otherwise, so the cost of an
- * attempt need not be known.
+ * The throttle is a token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background
+ * transfer yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks otherwise,
+ * so the cost of an attempt need not be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds

@@ -79,8 +79,8 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /**
- * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. Their order must not reveal which
- * merchant owns them, so they are sorted.
+ * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The keys are sorted, so that their
+ * order does not reveal which merchant owns a key.
  */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)

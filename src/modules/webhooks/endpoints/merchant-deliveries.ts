@@ -27,7 +27,7 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** Newest event first. The list cannot be paged backwards. */
+/** Deliveries are sorted newest event first. The list cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
 async function sliceMerchantDeliveries(

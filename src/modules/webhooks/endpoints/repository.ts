@@ -174,7 +174,7 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** Oldest first. */
+/** Attempts are sorted oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')

@@ -66,8 +66,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * For services that the operator configures, which may have any address. URLs that merchants choose must use
- * `createSender`, which guards against SSRF.
+ * Services that the operator configures may have any address. URLs that merchants choose must use `createSender`, which
+ * guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.

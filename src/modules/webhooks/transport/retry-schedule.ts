@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always requests
- * one second would exhaust its attempts within seconds.
+ * Returns `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always
+ * requests one second would exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]

@@ -15,7 +15,7 @@ export type SendResult = {
   readonly error: DeliveryFailure | null
   readonly durationMs: number
   readonly retryAfter: string | null
-  /** The first 1 KiB of the response body. */
+  /** The answer is the first 1 KiB of the response body. */
   readonly answer: string | null
 }
 

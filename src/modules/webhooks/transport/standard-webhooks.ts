@@ -18,8 +18,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * Secrets and keys are sorted newest first. During a rotation, they include the previous ones. They are stored as key
- * objects, because signing with raw bytes takes four times as long.
+ * Secrets and keys are sorted newest first. During a rotation, the previous secrets and keys also sign. Secrets are
+ * stored as key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
