@@ -6,11 +6,7 @@ import type { ServerTarget } from './connection-url.ts'
 
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
-/**
- * Runs a tool from `PATH` and waits until it ends.
- *
- * @throws Error with the standard error output
- */
+/** @throws Error with the standard error output */
 export async function runTool(
   tool: ClientTool,
   args: readonly string[],

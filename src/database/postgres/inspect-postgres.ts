@@ -15,7 +15,6 @@ import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** This is the oldest tested version. */
 const minServerVersion = 150_000
 
 /**

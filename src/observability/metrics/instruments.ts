@@ -10,7 +10,6 @@ import { metricPrefix } from './snapshot.ts'
 /** The buckets are in seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-/** The buckets include the largest batch of either engine. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 /** The buckets are in seconds, up to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
