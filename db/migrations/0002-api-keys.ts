@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key is `id` without the merchant, because a request's key id identifies the merchant.
+// The primary key has no merchant, because the key id in a request identifies the merchant.
 export const apiKeys: Migration = {
   name: '0002-api-keys',
   statements: (schema, { uuid, timestamp, table }) => [

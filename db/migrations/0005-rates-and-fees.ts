@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Effective-dated rows: the latest row whose effective time has passed is current.
 export const ratesAndFees: Migration = {
   name: '0005-rates-and-fees',
   statements: (schema, { timestamp, amount, table, appendOnly }) => [

@@ -3,7 +3,6 @@ import type { Migration } from '../../src/database/migration.ts'
 export const lists: Migration = {
   name: '0006-lists',
   statements: (schema, { uuid, clusteredTable }) => [
-    // The latest number of each gapless sequence of a merchant.
     clusteredTable(
       schema
         .createTable('sequences')
@@ -12,7 +11,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // The number of rows in each block of a list's sequence numbers; see src/lists/counted-list.ts.
+    // The number of rows in each block of a list's sequence numbers.
     clusteredTable(
       schema
         .createTable('list_counts')

@@ -13,7 +13,7 @@ export const ledger: Migration = {
           c.notNull().check(sql`kind in ('wallet', 'deposits', 'payouts_in_transit', 'payouts_settled', 'fees')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull().references('asset_codes.code'))
-        // A wallet's balance. NULL for clearing accounts, whose balance is the sum of their entries.
+        // NULL for clearing accounts, whose balance is the sum of their entries.
         .addColumn('balance', amount, (c) => c.check(sql`balance >= 0`))
         .addColumn('entry_count', 'integer', (c) => c.notNull().check(sql`entry_count >= 0`))
         .addPrimaryKeyConstraint('accounts_key', ['merchant_id', 'id'])
@@ -41,7 +41,7 @@ export const ledger: Migration = {
         .addColumn('account_id', 'text', (c) => c.notNull())
         .addColumn('direction', 'text', (c) => c.notNull().check(sql`direction in ('debit', 'credit')`))
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The entry's number in the wallet's statement, and the balance after the entry; NULL for clearing accounts.
+        // Both columns are NULL for clearing accounts.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addPrimaryKeyConstraint('entries_key', ['merchant_id', 'transfer_id', 'line'])

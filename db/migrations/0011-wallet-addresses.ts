@@ -21,7 +21,7 @@ export const walletAddresses: Migration = {
           'id',
         ]),
     ),
-    // Imported addresses for networks without derivation, assigned in sequence order.
+    // Networks without derivation use imported addresses, in sequence order.
     clusteredTable(
       schema
         .createTable('pooled_addresses')

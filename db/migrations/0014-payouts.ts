@@ -13,7 +13,7 @@ export const payouts: Migration = {
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('customer_id', uuid)
         .addColumn('transfer_id', uuid, (c) => c.notNull())
-        // Computed from the sequence by a bijection, so it is unique per merchant without an index.
+        // A bijection computes the transaction id from the sequence, so the id is unique without an index.
         .addColumn('transaction_id', 'text', (c) => c.notNull())
         .addColumn('reference_id', uuid, (c) => c.notNull())
         .addColumn('idempotency_key', 'text')
@@ -26,7 +26,7 @@ export const payouts: Migration = {
         .addColumn('fee', amount, (c) => c.check(sql`fee >= 0`))
         .addColumn('balance_after', amount, (c) => c.notNull())
         .addColumn('exchange_rate', 'text', (c) => c.notNull())
-        // Text, because a fiat value can exceed the range of an amount, and is never summed.
+        // The column has the type text, because a fiat value can exceed the range of `amount`.
         .addColumn('amount_fiat', 'text', (c) => c.notNull())
         .addColumn('recipient_name', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())
@@ -52,9 +52,8 @@ export const payouts: Migration = {
           'id',
         ]),
     ),
-    // Serves every page of the list. The sequence is gapless, so a page starts at a known number.
+    // Serves every page of the list, because a page of a gapless sequence starts at a known number.
     schema.createIndex('payouts_by_sequence').unique().on('payouts').columns(['merchant_id', 'sequence']),
-    // An idempotency key creates at most one payout, and never expires.
     schema
       .createIndex('payouts_by_idempotency_key')
       .unique()

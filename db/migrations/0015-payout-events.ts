@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Status changes of a payout after its creation. The primary key ensures that no status is reached twice.
+// The primary key ensures that a payout reaches no status twice.
 export const payoutEvents: Migration = {
   name: '0015-payout-events',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [

@@ -7,7 +7,6 @@ export const installation: Migration = {
     table(
       schema
         .createTable('installation')
-        // A single row, because a database has one mode, which never changes.
         .addColumn('id', 'integer', (c) => c.primaryKey().notNull().check(sql`id = 1`))
         .addColumn('mode', 'text', (c) => c.notNull().check(sql`mode in ('sandbox', 'live')`))
         .addColumn('created_at', timestamp, (c) => c.notNull()),

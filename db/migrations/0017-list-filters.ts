@@ -8,8 +8,7 @@ const indexes = [
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The columns after `sequence` are the other filters. Excluded rows are skipped within the index, at a fifth of the
-  // cost of reading them.
+  // The columns after `sequence` are the other filters. SQLite then skips excluded rows within the index.
   {
     table: 'payouts',
     name: 'customer',
@@ -23,8 +22,8 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// The expected number of rows per index prefix: a merchant has many rows, an owner few. Without these statistics SQLite
-// would scan the index of the whole list for a filtered list.
+// The expected number of rows per index prefix: a merchant has many rows, an owner has few. Without these statistics
+// SQLite would scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A transfer's payout id or deposit reference, so that a wallet's statement needs no join.
+// With these columns, a wallet's statement needs no join.
 export const transferCauses: Migration = {
   name: '0018-transfer-causes',
   statements: (schema, { uuid, raw, appendOnly, dropAppendOnly: changeable }) => [
     schema.alterTable('transfers').addColumn('payout_id', uuid),
     schema.alterTable('transfers').addColumn('reference', 'text'),
-    // Fills both columns of existing transfers.
     ...changeable('transfers'),
     raw(sql`update transfers set payout_id = payouts.id from payouts
       where payouts.merchant_id = transfers.merchant_id and payouts.transfer_id = transfers.id`),

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A rate can be cancelled before it takes effect. A new rate for the same time is the next revision; the cancelled row
-// stays.
+// A rate can be cancelled before its effective time. A new rate for the same time is the next revision.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
   formerName: '0025-cancelled-rates',

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A fee can be cancelled before it takes effect. A new fee for the same time is the next revision; the cancelled row
-// stays.
+// A fee can be cancelled like a rate.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
   formerName: '0026-cancelled-fees',

@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const lists = ['customers', 'wallets', 'payout_methods', 'payouts']
 
-// The time and id of each list's latest row, so that the next row is never older, even if a process's clock is behind.
+// The next row of a list is never older than the latest row, even if the clock of a process is slow.
 export const latestTimes: Migration = {
   name: '0022-latest-times',
   statements: (schema, { uuid, amount, raw, milliseconds }) => [

@@ -7,9 +7,9 @@ const tables = [
 ]
 
 // Earlier versions stored GraphQL keys with their quotes and surrounding spaces. This migration normalizes stored keys
-// like `parseIdempotencyKey`, so that a retry still finds its payout. If several rows normalize to the same key, a row
-// that already has this key keeps it, or else one row gets it. The other rows keep their stored keys, which requests
-// can no longer match.
+// like `parseIdempotencyKey`, so that a retry still finds its payout. If several rows normalize to the same key, only
+// one row gets that key, preferably the row that already has it. The other rows keep their stored keys, which no
+// request can match.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

@@ -3,7 +3,8 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutsChecksum: Migration = {
   name: '0026-payouts-checksum',
   statements: (schema) => [
-    // The checksum of the columns that never change, by which an audit detects disk corruption. NULL for earlier rows.
+    // The checksum covers the columns that never change, so that the audit can detect disk corruption. Earlier rows
+    // have none.
     schema.alterTable('payouts').addColumn('checksum', 'integer'),
   ],
 }

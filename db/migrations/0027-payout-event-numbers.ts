@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// A gapless number per merchant, in commit order, so that a poller can read the events after the last event that it has
-// read. NULL for earlier events.
+// A poller continues from this gapless number, which is in commit order. Earlier events have none.
 export const payoutEventNumbers: Migration = {
   name: '0027-payout-event-numbers',
   statements: (schema) => [

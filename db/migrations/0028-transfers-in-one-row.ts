@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Entries that do not follow from their transfers must be found here, because no later check could find them.
+// The migration drops the stored entries, so entries that do not follow from their transfers must be found here.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// A transfer's entries follow from its kind, wallet, amount and fee. So the transfer's row stores these values, and
-// `entries` becomes a view. The migration compares the stored entries with the view before it drops them.
+// A transfer's entries follow from its kind, wallet, amount and fee. So `transfers` gets these columns, and `entries`
+// becomes a view. The migration compares the stored entries with the view before it drops them.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -20,12 +20,10 @@ export const transfersInOneRow: Migration = {
           c.notNull().check(sql`kind in ('deposit', 'payout', 'payout_completed', 'payout_failed', 'payout_returned')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull())
-        // The wallet whose balance changed; NULL for a transfer between clearing accounts.
+        // NULL for a transfer between clearing accounts.
         .addColumn('wallet_id', uuid)
-        // The amount without the fee, which is the amount of the clearing account's entry.
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
         .addColumn('fee', amount, (c) => c.notNull().check(sql`fee >= 0`))
-        // The transfer's number in the wallet's statement, and the balance after the transfer.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addColumn('payout_id', uuid)
@@ -38,8 +36,8 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // This key ensures that wallet and merchant exist. A transfer without a wallet belongs to a payout event, whose
-        // foreign keys ensure the merchant.
+        // This key ensures that the wallet and the merchant exist. A transfer without a wallet belongs to a payout
+        // event, whose foreign keys ensure that the merchant exists.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row
@@ -108,8 +106,8 @@ export const transfersInOneRow: Migration = {
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves a wallet's statement filtered by incoming transfers. A filter by outgoing transfers reads the whole
-    // statement, because most transfers of a busy wallet are outgoing.
+    // Serves a wallet's statement filtered by incoming transfers. Most transfers of a busy wallet are outgoing, so they
+    // need no index.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
     // Accounts without a wallet need no row, because their values follow from the transfers.

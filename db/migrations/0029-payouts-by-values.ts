@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Replaces three indexes by one. Its columns have few distinct values, so a list filtered by any of them merges at most
-// eight sorted ranges.
+// The columns have few distinct values, so a list filtered by any of them merges at most eight sorted ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

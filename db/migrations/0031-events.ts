@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// The event feed, numbered without gaps per merchant, in commit order. `data` contains only values that the object's
-// row does not keep.
+// Events are numbered without gaps per merchant, in commit order. `data` contains only values that the object's row
+// does not keep.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -14,16 +14,16 @@ export const events: Migration = {
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('type', 'text', (c) => c.notNull())
         .addColumn('object_id', dialect.uuid, (c) => c.notNull())
-        // The event's number among the events of its object, from 1.
+        // Numbers the events of the object from 1.
         .addColumn('version', 'integer', (c) => c.notNull())
-        // Milliseconds since 1970, from the clock of the process that wrote the event.
+        // The time is in milliseconds since 1970.
         .addColumn('time', dialect.amount, (c) => c.notNull())
         .addColumn('data', dialect.json)
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])
         .addForeignKeyConstraint('events_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves the search for an object's latest version. Payouts, which are many, need no search, because each event
-    // type has a fixed version.
+    // Serves the search for an object's latest version. Payouts need no search, because each event type of a payout has
+    // a fixed version.
     schema
       .createIndex('events_by_object')
       .unique()
@@ -35,7 +35,6 @@ export const events: Migration = {
       select id, 'events', coalesce((select max(sequence) from events where merchant_id = merchants.id), 0), 0
       from merchants`),
     ...dialect.appendOnly('events'),
-    // The event feed replaces the numbers of payout events.
     schema.dropIndex('payout_events_sequence'),
   ],
 }
@@ -69,7 +68,7 @@ function history({ milliseconds, rowAsJson }: MigrationDialect) {
     window in_order as (partition by merchant_id order by time, place, object_id)`
 }
 
-/** A customer before it was closed. Changes between creation and closing are unknown. */
+/** Changes between creation and closing are unknown. */
 const beforeItClosed = {
   status: sql`'active'`,
   updated_at: sql`case status when 'closed' then created_at else updated_at end`,
@@ -77,7 +76,6 @@ const beforeItClosed = {
 
 const names = (text: string) => text.trim().split(/\s+/)
 
-// The columns at the time of this migration.
 const customerColumns = {
   plain:
     names(`merchant_id id sequence customer_type email phone status address_line1 address_line2 city state postal_code

@@ -11,24 +11,21 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // The event types to send; an empty list means all.
+        // An empty list means all event types.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
-        // Encrypted signing secrets, newest first, each with the time until which it signs.
+        // The signing secrets are encrypted. They are sorted newest first, and each has its expiry.
         .addColumn('secrets', json, (c) => c.notNull())
-        // Keys for asymmetric signatures, if requested, in the same format.
+        // The keys for asymmetric signatures have the same format.
         .addColumn('signing_keys', json, (c) => c.notNull())
-        // The public key of the newest signing key.
         .addColumn('public_key', 'text')
         // All events up to this number have been attempted. Failed events have a row in `webhook_deliveries`.
         .addColumn('cursor', 'integer', (c) => c.notNull())
-        // The number of consecutive failures, and the time of the first one.
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)
-        // When the service will try a disabled endpoint again.
         .addColumn('probe_at', timestamp)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addColumn('updated_at', timestamp, (c) => c.notNull())

@@ -9,18 +9,18 @@ export const webhookDeliveries: Migration = {
         .createTable('webhook_deliveries')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('endpoint_id', uuid, (c) => c.notNull())
-        // The event's number.
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('object_id', uuid, (c) => c.notNull())
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('pending', 'delivered', 'exhausted')`))
         .addColumn('attempts', 'integer', (c) => c.notNull())
-        // Attempts before the latest resend, which the retry schedule does not count.
+        // The retry schedule does not count attempts before the latest resend.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // Milliseconds since 1970; NULL if the delivery has ended, or waits for an earlier event of its object.
+        // The due time is in milliseconds since 1970. It is NULL if the delivery has ended, or waits for an earlier
+        // event of its object.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])
-        // No foreign key to the endpoint, so that an endpoint can be deleted quickly, however many deliveries it has.
+        // There is no foreign key to the endpoint, so that deleting an endpoint is fast even if it has many deliveries.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
     // Serves the search for earlier pending deliveries of an object.
@@ -44,12 +44,11 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempt', 'integer', (c) => c.notNull())
         .addColumn('attempted_at', timestamp, (c) => c.notNull())
         .addColumn('duration_ms', 'integer', (c) => c.notNull())
-        // The status and beginning of the response, or the error if there was none.
+        // The error is set if there was no response.
         .addColumn('status', 'integer')
         .addColumn('answer', 'text')
         .addColumn('error', 'text')
         .addPrimaryKeyConstraint('webhook_attempts_key', ['merchant_id', 'endpoint_id', 'sequence', 'attempt'])
-        // No foreign key to the endpoint, as in `webhook_deliveries`.
         .addForeignKeyConstraint('webhook_attempts_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
   ],

@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Leases, for processes that share a database. `holder` sends the webhooks of a merchant until the time `until`, in
-// milliseconds since 1970, and can renew the lease.
+// Only the process `holder` sends a merchant's webhooks until the time `until`, in milliseconds since 1970.
 export const webhookLeases: Migration = {
   name: '0034-webhook-leases',
   statements: (schema, { uuid, amount, clusteredTable }) => [

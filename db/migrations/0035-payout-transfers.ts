@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Rail orders, the routes of payouts to rails, and the banks' reports.
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // The primary key is the order id that the bank knows, which identifies the merchant. Due orders are read across
-    // merchants, oldest first. The audit compares each order with its payout.
+    // The primary key is the order id that the bank knows, which identifies the merchant.
     clusteredTable(
       schema
         .createTable('payout_transfers')
-        // The payout's `reference_id`.
+        // The order id is the payout's `reference_id`.
         .addColumn('order_id', uuid, (c) => c.notNull())
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('payout_id', uuid, (c) => c.notNull())
@@ -22,19 +20,17 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // The time of the next status poll, in milliseconds since 1970; NULL if none is due. During a poll it is later
-        // than the poll's timeout.
+        // The time of the next status poll is in milliseconds since 1970. During a poll, it is after the poll's
+        // timeout.
         .addColumn('due_at', amount)
-        // The number of status polls since the state last changed.
+        // Counts status polls since the state last changed.
         .addColumn('asked', 'integer', (c) => c.notNull())
-        // The number of submissions, and the time of the first one.
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
-        // The bank's id of the payment.
+        // The bank returns this id of the payment.
         .addColumn('reference', 'text')
-        // The time of a cancellation request; NULL after the bank has responded.
+        // NULL after the bank has responded to the cancellation request.
         .addColumn('cancel_asked_at', timestamp)
-        // Each state with its time and cause.
         .addColumn('history', json, (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addColumn('updated_at', timestamp, (c) => c.notNull())
@@ -77,7 +73,6 @@ export const payoutTransfers: Migration = {
         .addColumn('paused_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('paused_rails_key', ['rail']),
     ),
-    // Banks' reports as received, one for each message id.
     clusteredTable(
       schema
         .createTable('rail_reports')
@@ -85,7 +80,6 @@ export const payoutTransfers: Migration = {
         .addColumn('message_id', 'text', (c) => c.notNull())
         .addColumn('body', 'text', (c) => c.notNull())
         .addColumn('received_at', timestamp, (c) => c.notNull())
-        // The time at which the report was processed, or NULL.
         .addColumn('read_at', timestamp)
         .addPrimaryKeyConstraint('rail_reports_key', ['rail', 'message_id']),
     ),

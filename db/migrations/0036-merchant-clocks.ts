@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// How far each sandbox merchant's clock has been advanced, in milliseconds.
+// A sandbox merchant's clock can be advanced, by milliseconds.
 export const merchantClocks: Migration = {
   name: '0036-merchant-clocks',
   statements: (schema, { uuid, amount, clusteredTable }) => [

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposit addresses to watch on blockchains, and the deposits found there.
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
     // The primary key is the address id, which identifies the merchant. An address gets its number when the list is
-    // next read, so the list grows only at its end.
+    // next read, so that the list grows only at its end.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -19,7 +18,7 @@ export const chainDeposits: Migration = {
     // Serves the list of addresses, and the search for addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // The merchant of each chain event, so that an event is credited once across merchants.
+    // The merchant of each chain event is stored, so that no two merchants are credited for one event.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -41,21 +40,17 @@ export const chainDeposits: Migration = {
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The maximum number reported since the last reorganization that removed the deposit.
+        // The highest number of confirmations that was reported. A reorganization that removes the deposit resets it.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
         )
-        // Why the deposit is in the attention queue.
         .addColumn('cause', 'text')
-        // The reference of the credited deposit, or NULL.
         .addColumn('deposit_reference', 'text')
-        // The rail that first reported the deposit.
         .addColumn('rail', 'text', (c) => c.notNull())
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)
         .addColumn('updated_at', timestamp, (c) => c.notNull())
-        // A confirmed deposit was credited; a detected or reorganized deposit was not.
         .addCheckConstraint(
           'chain_deposits_credited',
           sql`case state when 'CONFIRMED' then deposit_reference is not null when 'ATTENTION' then cause is not null

@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The scopes, expiry and allowed networks of a key. NULL means no restriction, as for existing keys.
+// NULL means no restriction.
 export const restrictedKeys: Migration = {
   name: '0038-restricted-keys',
   statements: (schema, { json, timestamp }) => [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The trusted GraphQL documents of the installation. An id's text never changes, so a removed document keeps its row.
+// An id's text never changes, so a removed document keeps its row.
 export const trustedDocuments: Migration = {
   name: '0039-trusted-documents',
   statements: (schema, { timestamp, table }) => [
@@ -9,7 +9,7 @@ export const trustedDocuments: Migration = {
       schema
         .createTable('trusted_documents')
         .addColumn('id', 'text', (c) => c.notNull().primaryKey())
-        // The latest change has the highest number, so a process can read the changes after the last change that it
+        // The revision increases with each change, so that a process can read the changes after the last change that it
         // knows.
         .addColumn('revision', 'integer', (c) => c.notNull().check(sql`revision > 0`))
         .addColumn('name', 'text')

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Seals of the hash chain. Each is a hash over the events after the previous seal and the rows that they refer to, so
-// changed history no longer matches its seals.
+// A seal is a hash over the events after the previous seal and over the rows that these events refer to. If history is
+// changed, it no longer matches its seals.
 export const seals: Migration = {
   name: '0040-seals',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [
@@ -11,13 +11,12 @@ export const seals: Migration = {
         .createTable('seals')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('number', 'integer', (c) => c.notNull().check(sql`number > 0`))
-        // The version of the serialization that is hashed.
         .addColumn('form', 'integer', (c) => c.notNull())
         // The last event that the seal covers.
         .addColumn('through', 'integer', (c) => c.notNull())
-        // A prefix of each row's hash, to find a row that differs.
+        // A prefix of each row's hash shows which row differs.
         .addColumn('prints', 'text', (c) => c.notNull())
-        // The hash of all rows, and the seal's own hash, which includes the previous seal's hash.
+        // `contents` is the hash of all rows. `hash` also includes the previous seal's hash.
         .addColumn('contents', 'text', (c) => c.notNull())
         .addColumn('hash', 'text', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())

@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The log of operators' actions. Each row is written in the transaction of its action.
+// Each row is written in the transaction of its action.
 export const operatorActions: Migration = {
   name: '0041-operator-actions',
   statements: (schema, { uuid, timestamp, json, table, appendOnly }) => [
@@ -8,18 +8,18 @@ export const operatorActions: Migration = {
       schema
         .createTable('operator_actions')
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
-        // The id of the submitted form, which is processed once; NULL for a command.
+        // A submitted form has an id, so that it is processed once. A command has none.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // The operating system's user, and the session of the console or command line.
+        // The operator is a console operator or the operating system's user. The session belongs to the console or a
+        // command line.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
         // The equivalent command, and the id of the object that it changes.
         .addColumn('action', 'text', (c) => c.notNull())
         .addColumn('subject', 'text', (c) => c.notNull())
-        // NULL if a command had no reason.
         .addColumn('reason', 'text')
-        // Other parameters, never a secret.
+        // The parameters contain no secret.
         .addColumn('details', json, (c) => c.notNull()),
     ),
     ...appendOnly('operator_actions'),

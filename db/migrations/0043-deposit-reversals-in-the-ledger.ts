@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The kinds of transfers that debit a wallet.
 const debits = sql`('deposit_reversal', 'payout')`
 
-// Adds the kind of transfer that reverses a deposit. SQLite can't change a check constraint, so the table is rebuilt.
+// Adds the kind of transfer that reverses a deposit. SQLite cannot change a check constraint, so the table is rebuilt.
 export const depositReversalsInTheLedger: Migration = {
   name: '0043-deposit-reversals-in-the-ledger',
   rewrites: 'every ledger transfer, which may be of one more kind',

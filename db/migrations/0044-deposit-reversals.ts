@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposits that an operator reversed. The primary key contains the reference, so that each deposit is reversed once.
+// The primary key contains the reference, so that each deposit is reversed at most once.
 export const depositReversals: Migration = {
   name: '0044-deposit-reversals',
   statements: (schema, { uuid, timestamp, amount, table, appendOnly }) => [
@@ -9,7 +9,6 @@ export const depositReversals: Migration = {
       schema
         .createTable('deposit_reversals')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
-        // The deposit's reference.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('transfer_id', uuid, (c) => c.notNull())

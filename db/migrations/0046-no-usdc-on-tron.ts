@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
 // Circle ended USDC on Tron (announced on 20 February 2024), so USDC sent there cannot be redeemed. Only the shipped
-// row is removed, by its id: an operator's own row stays, and so do existing wallets and methods.
+// row is removed: a row that an operator added stays, and so do existing wallets and payout methods.
 export const noUsdcOnTron: Migration = {
   name: '0046-no-usdc-on-tron',
   formerName: '0049-no-usdc-on-tron',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The named operators of the console. The operators of CONSOLE_USERS are not stored.
+// The table does not contain the operators of CONSOLE_USERS.
 export const operators: Migration = {
   name: '0047-operators',
   statements: (schema, { uuid, timestamp, table }) => [
@@ -13,10 +13,9 @@ export const operators: Migration = {
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('look', 'act')`))
         // NULL until the operator has chosen a password.
         .addColumn('password_hash', 'text')
-        // The hash and the expiry of the one-time link; NULL if no link is valid.
         .addColumn('link_hash', 'text')
         .addColumn('link_expires_at', timestamp)
-        // Increases with each change of role or password, which ends all sessions.
+        // The revision increases with each change of role or password, which ends all sessions.
         .addColumn('revision', 'integer', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull()),
     ),

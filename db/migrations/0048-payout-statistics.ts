@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Maintained sums for the overview: the payouts of a merchant that reached a status on a day, by asset and recipient
-// currency. Completed payouts are also grouped by duration. The sums follow from the events, so they can be rebuilt.
+// The overview shows how many payouts of a merchant reached a status on a day, by asset and recipient currency.
+// Completed payouts are also grouped by duration. The sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [
@@ -10,7 +10,7 @@ export const payoutStatistics: Migration = {
       schema
         .createTable('payout_statistics')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
-        // A date in UTC: 2026-03-01.
+        // A day is a date in UTC, for example 2026-03-01.
         .addColumn('day', 'text', (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())

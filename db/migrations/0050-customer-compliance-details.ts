@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Fields of the original provider's customers that the service stores as sent, and neither uses nor returns.
+// The service stores these fields of the original provider's customers as sent, and neither uses nor returns them.
 export const customerComplianceDetails: Migration = {
   name: '0050-customer-compliance-details',
   statements: (schema, { uuid, table }) => [
@@ -9,7 +9,7 @@ export const customerComplianceDetails: Migration = {
         .createTable('customer_compliance_details')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('customer_id', uuid, (c) => c.notNull())
-        // The JSON text of an object, in the order in which its members were sent.
+        // The JSON text keeps the order of the sent members.
         .addColumn('details', 'text', (c) => c.notNull())
         .addPrimaryKeyConstraint('customer_compliance_details_key', ['merchant_id', 'customer_id'])
         .addForeignKeyConstraint('customer_compliance_details_customer', ['merchant_id', 'customer_id'], 'customers', [

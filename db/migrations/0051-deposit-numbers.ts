@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposits get a gapless number, and a number in the list of transactions, which also contains the merchant's payouts.
-// With both numbers, any page of that list is found without counting rows, and payouts need no second number.
+// A deposit gets a gapless number among deposits, and a number among all transactions (deposits and payouts). With both
+// numbers, any page of transactions is found without counting rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
@@ -10,12 +10,13 @@ export const depositNumbers: Migration = {
     schema.alterTable('deposits').addColumn('sequence', 'integer', (c) => c.notNull().defaultTo(0)),
     // The deposit's number, plus the number of payouts that were created before it.
     schema.alterTable('deposits').addColumn('transaction_number', 'integer', (c) => c.notNull().defaultTo(0)),
-    // The wallet's customer and currency, by which lists of deposits are filtered.
+    // Lists of deposits are filtered by these columns of the wallet.
     schema.alterTable('deposits').addColumn('customer_id', uuid),
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // Early payouts may be slightly older than their predecessors, so each payout counts with the latest time up to it.
+    // Early payouts may be slightly older than the previous payout, so the query sorts each payout by the latest time
+    // up to it.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,

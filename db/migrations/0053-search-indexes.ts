@@ -5,19 +5,17 @@ import type { Migration } from '../../src/database/migration.ts'
 export const searchIndexes: Migration = {
   name: '0053-search-indexes',
   statements: (schema, { setPlannerStatistics: expectRows }) => [
-    // Payouts to an account, newest first.
     schema
       .createIndex('payouts_by_account_number')
       .on('payouts')
       .columns(['merchant_id', 'account_number', 'sequence']),
-    // The payout with a bank's reference; most rails report none.
+    // Most rails report no reference.
     schema
       .createIndex('payouts_by_fiat_reference')
       .on('payouts')
       .columns(['merchant_id', 'fiat_reference_id', 'sequence'])
       .where(sql.ref('fiat_reference_id'), 'is not', null),
     ...expectRows('payouts', { by_account_number: [100_000, 10, 1], by_fiat_reference: [100_000, 1, 1] }),
-    // The payout methods with an account number, an IBAN or a crypto address.
     ...['account_number', 'iban', 'wallet_address'].map((column) =>
       schema
         .createIndex(`payout_methods_by_${column}`)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The current or latest copy to or from another database. The command `copy` is the only writer, and never copies this
+// The table has only the current or latest copy to or from another database. The command `copy` never copies this
 // table.
 export const databaseCopies: Migration = {
   name: '0054-database-copies',
@@ -10,15 +10,15 @@ export const databaseCopies: Migration = {
       schema
         .createTable('database_copies')
         .addColumn('id', 'integer', (c) => c.primaryKey().notNull().check(sql`id = 1`))
-        // The same in both databases.
+        // Source and target have the same id.
         .addColumn('copy_id', uuid, (c) => c.notNull())
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('source', 'target')`))
-        // The other database, without a password.
+        // The name of the other database has no password.
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
-        // After this time the source has moved, and the target is in use.
+        // After this time the target is in use instead of the source.
         .addColumn('completed_at', timestamp)
-        // In the target: the position at which an interrupted copy continues.
+        // An interrupted copy continues at this position of the target.
         .addColumn('progress', json),
     ),
   ],

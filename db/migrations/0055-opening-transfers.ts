@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The kinds of transfers that debit a wallet.
 const debits = sql`('deposit_reversal', 'payout')`
 
-// Adds the kind of transfer that credits the balance of an imported wallet. SQLite can't change a check constraint, so
+// Adds the kind of transfer that credits the balance of an imported wallet. SQLite cannot change a check constraint, so
 // the table is rebuilt.
 export const openingTransfers: Migration = {
   name: '0055-opening-transfers',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Imported rows keep their times, so a list's row may be older than the previous row. Time filters search such a list
+// An imported row keeps its time, so it may be older than the previous row of its list. Time filters search such a list
 // differently. Imported deposit addresses belong to the original provider.
 export const importedRows: Migration = {
   name: '0056-imported-rows',

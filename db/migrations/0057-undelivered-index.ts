@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Serves an endpoint's deliveries that failed or will be retried. A delivery that succeeds at its first attempt is
-// never in the index.
+// Serves an endpoint's deliveries that failed or will be retried. The index has no delivery that succeeded at its first
+// attempt.
 export const undeliveredIndex: Migration = {
   name: '0057-undelivered-index',
   statements: (schema, { setPlannerStatistics }) => [

@@ -57,7 +57,6 @@ import { openingTransfers } from './0055-opening-transfers.ts'
 import { importedRows } from './0056-imported-rows.ts'
 import { undeliveredIndex } from './0057-undelivered-index.ts'
 
-/** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
   merchants,
   apiKeys,

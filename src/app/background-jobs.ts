@@ -37,10 +37,7 @@ export function startBackgroundJobs(
   return { stop: () => Promise.all(jobs.map((job) => job.stop())) }
 }
 
-/**
- * Dispatches the webhooks of all merchants on SQLite, and of the merchants whose lease this process holds on
- * PostgreSQL.
- */
+/** On PostgreSQL, a process sends only the webhooks of merchants whose lease it holds. */
 function startWebhookDispatcher(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
@@ -57,7 +54,7 @@ function startWebhookDispatcher(
   })
 }
 
-/** Returns the configured rails, and in the sandbox also its simulated bank. */
+/** In the sandbox, the simulated bank is a rail too. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]
@@ -69,7 +66,7 @@ function startPayoutRails(config: Config, service: Service, { logger, measuring 
     rails: configuredRails(config, service).map(measuring.wrapRail),
     paused: config.pausedRails,
     contextOf: (merchantId) => createMerchantContext(service, merchantId),
-    // Money may have moved without a payout.
+    // If an order is unknown, money may have moved without a payout.
     onUnknownOrders: (rail, orders) =>
       logger.error({ rail, orders }, 'rail reported unknown orders: check the payouts at the bank'),
     onError: throttleByMessage((error) => logger.error({ err: error }, 'rail order processing failed, will retry')),

@@ -15,12 +15,10 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/**
- * A file in the working directory. Its folder is created if it is missing; the folder of any other database must exist.
- */
+/** The path is relative to the working directory. */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
-/** docs/reference/configuration.md explains these variables. */
+/** See docs/reference/configuration.md. */
 const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
@@ -33,15 +31,14 @@ const Environment = z.object({
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** `planned` compiles documents to plans; `reference` uses graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
-  /** Requests per second and merchant; `null` for no limit. */
+  /** The limit is in requests per second and merchant. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
-  /** By default any origin in the sandbox, and none in live. */
+  /** The default is any origin in the sandbox, and no origin in live. */
   CORS_ORIGINS: z
     .string()
     .transform(parseCorsOrigins)
     .refine((origins) => origins !== null, `must be ${corsOriginsFormat}`)
     .optional(),
-  /** Proxies whose `X-Forwarded-For` is trusted; by default none. */
   TRUST_PROXY: z
     .string()
     .transform(parseTrustedProxies)
@@ -49,20 +46,20 @@ const Environment = z.object({
     .default(0),
   METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** `readConsole` parses these four. */
+  /** `readConsole` parses the four CONSOLE_ variables. */
   CONSOLE_PORT: z.string().optional(),
   CONSOLE_HOST: z.string().optional(),
   CONSOLE_URL: z.string().optional(),
   CONSOLE_USERS: z.string().optional(),
-  /** The collector of spans, if any. The SDK reads this and the other OTEL_ variables itself. */
+  /** The SDK reads this and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** In milliseconds; below OpenTelemetry's default, because the shutdown waits for the collector. */
+  /** The timeout is in milliseconds. OpenTelemetry's default is longer, but the shutdown waits for the collector. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first key encrypts secrets; every key can decrypt them. */
+  /** The first key encrypts secrets, and every key can decrypt them. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
@@ -120,7 +117,6 @@ export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
-    /** `null` unless the service serves the console. */
     readonly console: ConsoleConfig | null
     readonly isModeGiven: boolean
   }
@@ -134,8 +130,8 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * Adds the variables of `.env` to the environment, which takes precedence, so that child processes and libraries see
- * them too. Only the entry points call this function, so that tests do not read a developer's file.
+ * Adds the variables of `.env` to the environment, so that child processes and libraries see them too. The environment
+ * has precedence. Tests must not read a developer's file, so only the entry points call this function.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())
@@ -177,7 +173,6 @@ function wholeNumber(min: number, max: number) {
     .transform(Number)
 }
 
-/** `null` for `off`, the default. */
 function wholeNumberOrOff(min: number, max: number) {
   return z
     .string()

@@ -7,19 +7,19 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart backoff. Doubles while the process dies before the age of `minLifetimeMs`. */
+/** The backoff doubles while the process dies before the age of `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** Below the service's own shutdown timeout. */
+/** The service's own shutdown timeout is longer. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
 /**
- * Starts the console in its own process if CONSOLE_PORT is set, because slow pages and password checks must not delay
- * payouts. No failure of the console ends the service.
+ * Starts the console in its own process, because slow pages and password checks must not delay payouts. No failure of
+ * the console ends the service.
  */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
@@ -32,7 +32,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // A process that could not be started emits no `exit`.
+    // If a process could not be started, it emits no `exit`.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }
@@ -56,7 +56,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** API requests have priority. */
+/** API requests have priority over the console. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)

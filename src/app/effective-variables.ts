@@ -1,12 +1,10 @@
 import type { Config, ConfigurationVariable, ProcessEnvironment } from './config.ts'
 
 type VariableDeclaration = {
-  /** As a string in the environment's format; `null` if the variable has no default. */
   readonly default: string | null
   readonly isSecret?: true
 }
 
-/** In the order of docs/reference/configuration.md. */
 export const configurationVariables: Readonly<Record<ConfigurationVariable, VariableDeclaration>> = {
   HOST: { default: '127.0.0.1' },
   PORT: { default: '4000' },
@@ -39,7 +37,6 @@ export const configurationVariables: Readonly<Record<ConfigurationVariable, Vari
   OTEL_SDK_DISABLED: { default: 'false' },
 }
 
-/** Variables that the OpenTelemetry SDK reads itself. */
 export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> = {
   OTEL_EXPORTER_OTLP_HEADERS: { default: null, isSecret: true },
   OTEL_EXPORTER_OTLP_CERTIFICATE: { default: null },
@@ -50,7 +47,7 @@ export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> =
 
 export type EffectiveVariable = {
   readonly name: string
-  /** Masked if it is a secret; `null` if it has neither a value nor a default. */
+  /** `null` if the variable has neither a value nor a default. */
   readonly value: string | null
   readonly source: 'default' | '.env' | 'environment'
 }
@@ -62,7 +59,7 @@ export function effectiveVariables(
   const railSecrets = Object.keys(variables).filter((name) => /^RAIL_SECRET_/.test(name))
   const declarations: Readonly<Record<string, VariableDeclaration>> = {
     ...configurationVariables,
-    // Its default depends on the mode.
+    // The default of CORS_ORIGINS depends on the mode.
     CORS_ORIGINS: { default: corsOrigins.join(',') || null },
     ...Object.fromEntries(railSecrets.toSorted().map((name) => [name, { default: null, isSecret: true as const }])),
     ...telemetryVariables,

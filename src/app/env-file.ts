@@ -7,7 +7,7 @@ export type EnvFile = { readonly variables: Readonly<Record<string, string>>; re
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** Parses the file in the format of Node.js. Returns no variables if the file does not exist. */
+/** A missing file has no variables. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
@@ -21,10 +21,7 @@ export function readEnvFile(folder: string): EnvFile {
   }
 }
 
-/**
- * Sets the variables that the environment lacks, and returns their names. An empty variable counts as absent, as
- * everywhere in the configuration.
- */
+/** Sets the variables that the environment lacks, and returns their names. An empty variable counts as absent. */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
   for (const [name, value] of missing) environment[name] = value

@@ -7,10 +7,10 @@ import type { Config } from './config.ts'
 /** If the log's reader stalls, further lines are dropped, because payouts matter more than their log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** `service` is a single process; the other roles are processes of one service. */
+/** A `service` is a single process. The other roles are processes of one service. */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
-/** PIPE_BUF of Linux: larger writes to a pipe are not atomic, so lines of several processes would mix. */
+/** PIPE_BUF of Linux is 4,096. Larger writes to a pipe are not atomic, so lines of several processes would mix. */
 const maxPipeWriteBytes = 4_096
 
 /** A single process writes more at a time, because each write takes as long as a few small responses. */
@@ -20,7 +20,7 @@ const maxWriteBytes = 64 * 1024
  * Writes JSON lines without API keys and account numbers. Never waits for the log's reader.
  *
  * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
- * Keys are redacted in the finished line; long numbers are redacted in errors.
+ * Keys are redacted in the finished line, and long numbers in errors.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -39,7 +39,6 @@ export function createLogger(
     destination,
   )
   const rest = `","pid":${process.pid},"role":"${role}",`
-  // Builds the same line as pino in a third of the time.
   const logAnswer: AccessLog['answered'] = (entry) => {
     if (!logger.isLevelEnabled('info')) return
     const line = `{"level":"info","time":"${systemTimestamp()}${rest}${JSON.stringify(entry).slice(1)}\n`
@@ -60,10 +59,8 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     dest: 1,
     sync: false,
     maxLength: maxBufferedBytes,
-    // A buffer with room for only one or two more lines is written immediately.
     minLength: maxWrite - 1_024,
     maxWrite,
-    // With strings, sonic-boom would measure its whole buffer for each new line.
     contentMode: 'buffer',
   })
   // A full disk or a closed pipe must not stop payouts, so lines are lost until writing works again.
@@ -78,7 +75,6 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
       if (isEnded) return
       const bytes = Buffer.from(line)
       hasLine(bytes)
-      // The type of `write` allows only strings.
       stream.write(bytes as never)
     },
     end: () => {
@@ -91,7 +87,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   }
 }
 
-/** Flushes lines shortly after the first one arrives. Lines that arrive during a write are flushed after the write. */
+/** Flushes lines shortly after the first line. Lines that arrive during a write are flushed after the write. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -131,8 +127,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Keeps the stack frames, and a message without values. Messages of database engines and JavaScript can quote anything
- * that a caller sent.
+ * Messages of database engines and JavaScript can quote anything that a caller sent. So only the stack frames and a
+ * message without values are logged.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -148,7 +144,7 @@ function serializeError(error: Error) {
  */
 function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'
-  // Redacts keys first, because a key with a redacted number would no longer match the pattern.
+  // Keys are redacted first: a key with a redacted number would no longer match the pattern.
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 

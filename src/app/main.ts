@@ -1,10 +1,8 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again in other roles: `reader`, `writer` and `sender` if WORKERS is above 1,
-// `backup` for each backup to BACKUP_DIR, and `console` if CONSOLE_PORT is set.
+// The service also starts this file in other roles.
 
-// An unhandled error of a closed pipe would end the service. The service continues without output, as it does if it
-// cannot write its log (logger.ts).
+// An unhandled error of a closed pipe would end the service. The service continues without output (logger.ts).
 process.stderr.on('error', () => {})
 
 const anywayFlag = '--anyway'

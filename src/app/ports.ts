@@ -1,11 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-/**
- * Explains why a process cannot listen, and which variable to change. Any other error is returned unchanged.
- *
- * @param prefix the prefix of the variables HOST and PORT
- */
 export function listenError(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -28,19 +23,14 @@ const listenErrorHints: Readonly<Record<string, string>> = {
 }
 
 /**
- * The ports are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere). The system could assign an
- * ephemeral port to another program before the worker processes listen on it.
+ * All ports in this range are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere). The system could
+ * assign an ephemeral port to another program before the worker processes listen on it.
  */
 const minPort = 20_000
 const endPort = 32_768
 
 const maxTries = 100
 
-/**
- * Returns a port for all worker processes.
- *
- * @throws if no port was free in all tries
- */
 export async function findFreePort(host: string): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
@@ -51,7 +41,6 @@ export async function findFreePort(host: string): Promise<number> {
   }
 }
 
-/** @throws if the port is in use */
 export async function requireFreePort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host)
   await once(server, 'listening').catch((error) => {

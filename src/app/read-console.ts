@@ -13,7 +13,7 @@ export type ConsoleConfig = {
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type ConsoleSettings = { readonly console: ConsoleConfig | null; readonly errors: readonly string[] }
 
-/** `console` is `null` unless CONSOLE_PORT is set. `errors` name the variable and quote no hash. */
+/** `errors` contain no hash. */
 export function readConsole(environment: EnvironmentVariables): ConsoleSettings {
   const { CONSOLE_PORT: port = 'off', CONSOLE_HOST: host = '127.0.0.1', CONSOLE_URL: url } = environment
   const operators = (environment.CONSOLE_USERS ?? '').split(/\s+/).filter(Boolean).map(parseOperator)
@@ -37,7 +37,6 @@ function portError(port: string): string | null {
   return isValid ? null : 'CONSOLE_PORT must be off or a whole number from 1 to 65535'
 }
 
-/** Parses `name:role:hash`. */
 function parseOperator(text: string): ConfiguredOperator | null {
   const [typedName = '', typedRole = '', passwordHash = '', ...others] = text.split(':')
   const [name, role] = [parseOperatorName(typedName), operatorRoles.find((each) => each === typedRole)]

@@ -14,7 +14,7 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type RailSettings = ConfiguredRails & { readonly errors: readonly string[] }
 type NamedRailUrl = { readonly name: string; readonly url: string }
 
-/** Each of `errors` identifies the variable and its allowed values, and quotes no secret. */
+/** Each error names the variable and its allowed values, and quotes no secret. */
 export function readRails(environment: EnvironmentVariables, mode: Mode): RailSettings {
   const named = splitList(environment.RAILS).map(parseRail)
   const paused = environment.RAIL_PAUSE === 'all' ? 'all' : splitList(environment.RAIL_PAUSE)
@@ -63,12 +63,11 @@ function railSecretError({ name, secrets }: HttpRailConfig): string | null {
   try {
     if (secrets.every((secret) => secret.startsWith('whsec_')) && parseSigner(secrets)) return null
   } catch {}
-  // `railsError` reports an invalid name.
   if (!railNamePattern.test(name)) return null
   return `${railSecretVariable(name)} must be one or more of whsec_ with 32 bytes in base64, separated by commas`
 }
 
-/** Rejects unknown names, because a rail that is misspelt in RAIL_PAUSE would not be paused. */
+/** Rejects unknown names: otherwise a misspelt rail would not be paused. */
 function railPauseError(paused: ConfiguredRails['pausedRails'], named: readonly NamedRailUrl[]): string | null {
   const known = [...named.map(({ name }) => name), sandboxRailName]
   if (paused === 'all' || paused.every((name) => known.includes(name))) return null

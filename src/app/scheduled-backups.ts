@@ -12,7 +12,7 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** If the backup interval is shorter, it is the retry delay. */
+/** A shorter backup interval is the retry delay instead. */
 const retryDelayMs = 5 * 60_000
 
 /**
@@ -24,10 +24,8 @@ const minBackupTimeoutMs = 6 * 3_600_000
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Does nothing unless BACKUP_DIR is set. Each backup runs in its own process, because copying would block this process.
- * A failure does not end the service.
- *
- * A monotonic clock measures the intervals; the wall clock determines only the age of the latest backup at the start.
+ * Each backup runs in its own process, because copying would block this process. A failure does not end the service. A
+ * monotonic clock measures the intervals. The wall clock determines only the age of the latest backup at the start.
  */
 export function startBackupSchedule(
   config: Config,
@@ -57,7 +55,6 @@ export function startBackupSchedule(
     timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
-  /** Returns `null` after success, otherwise the error message. */
   async function attemptBackup(folder: string, path: string): Promise<string | null> {
     try {
       const file = nextBackupPath(folder, path, wallClock())
@@ -91,10 +88,7 @@ export function startBackupSchedule(
 const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
-/**
- * Returns at most one interval, and 0 if there is no backup or the latest backup is dated in the future because the
- * clock was set back.
- */
+/** Returns 0 if there is no backup, or if the clock was set back and the latest backup is dated in the future. */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
   { now, everyMs }: { now: WallTime; everyMs: number },
@@ -107,7 +101,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Ignores errors of `read`, because the next backup reports them. */
+/** Errors of `read` are ignored here, because the next backup reports them. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -116,7 +110,7 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/** Kills the process if it takes too long. Returns the end of its error output if it failed. */
+/** Returns the end of the error output if the process failed or took too long. */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
@@ -138,7 +132,7 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   })
 }
 
-/** Runs in its own process. @throws the errors of `Database.backup` */
+/** @throws the errors of `Database.backup` */
 export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -155,17 +149,16 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * Returns the latest backup first. Ignores other files.
+ * Backups are sorted latest first.
  *
  * @param path the `backupSourceName` of the database
- * @throws if the folder cannot be read
+ * @throws Error if the folder cannot be read
  */
 export function listBackups(folder: string, path: string): BackupFile[] {
   const backups = readdirSync(folder).flatMap((name) => parseBackupFile(folder, name, path) ?? [])
   return backups.toSorted((one, other) => other.number - one.number)
 }
 
-/** @throws if the folder cannot be read */
 export function listUnfinishedBackups(folder: string, path: string): string[] {
   const names = readdirSync(folder).filter((name) => {
     const [, finalName] = /^(.+)\.\d+\.partial$/.exec(name) ?? []
@@ -184,7 +177,6 @@ function baseNameOf(path: string): string {
   return basename(path, extname(path))
 }
 
-/** SQLite is backed up as a SQLite file, PostgreSQL as a dump. */
 function backupExtension(path: string): string {
   return extname(path) === '.dump' ? '.dump' : '.sqlite'
 }

@@ -7,10 +7,9 @@ import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { shutDown, startProcess } from './start.ts'
 
-/** Below the time after which the parent process kills this process. */
+/** The parent process kills this process after a longer time. */
 const shutdownTimeoutMs = 4_000
 
-/** Serves the console until SIGTERM, or until the parent process has ended. */
 export async function serveConsole(config: Config): Promise<void> {
   const { console } = config
   if (console === null) throw new Error('CONSOLE_PORT is not set')

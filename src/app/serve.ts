@@ -58,7 +58,6 @@ export async function serve(config: Config): Promise<void> {
     onListening: () => takeOverDatabase(started),
     onDrained: closeMetrics,
   })
-  // Only log lines go to standard output.
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
@@ -81,7 +80,7 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
     service,
     measuring,
     hasDemo,
-    // With a writer process, the webhook process runs the jobs.
+    // If there is a writer process, the webhook process runs the jobs.
     hasBackgroundWork: writer === null,
     sharing: { processes: config.workers, exchange: createSupervisorExchange() },
     onDrained: () => {
@@ -101,7 +100,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Reports the process as alive but not ready, until the returned function is called. */
+/** The process is alive but not ready until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -126,7 +125,6 @@ type ServerStartOptions = {
   readonly hasDemo: boolean
   readonly hasBackgroundWork: boolean
   readonly sharing?: SharedRateLimit
-  /** Called before the first response. */
   readonly onListening?: () => void
   readonly onDrained?: () => void
 }
@@ -189,7 +187,7 @@ async function startServing(
   return address
 }
 
-/** Only logs a failure, for example on a full disk, because the demo works without webhooks. */
+/** The demo works without webhooks, so a failure is only logged. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

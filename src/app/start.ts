@@ -23,7 +23,7 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet; the function that it returns is called when the wait is
+ * `onWait` is called once if the database cannot be opened yet. The function that it returns is called when the wait is
  * over.
  */
 type ProcessStartOptions = {
@@ -36,8 +36,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits while the database is temporarily unavailable, for example on a full disk, because the service manager would
- * otherwise restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example on a full disk. Otherwise the service manager would
+ * restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -48,7 +48,7 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // In live mode only `migrate` creates a database, so that a mistyped URL does not start a new service.
+      // In live mode only `migrate` creates a database, so that a typing error in the URL does not start a new service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -91,14 +91,14 @@ async function requireNoCopy(db: Database): Promise<void> {
  * In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
- * @throws if the database has the other mode
+ * @throws Error if the database has the other mode
  */
 export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** Time to send the last responses before the process exits. */
+/** The process can still send the last responses within this time. */
 const rejectionGraceMs = 200
 
 /** The process exits when another service takes the database over. */
@@ -107,12 +107,11 @@ export function takeOverDatabase(started: ProcessResources): void {
   try {
     db.takeOver(() => {
       logger.fatal('database was taken over by another service, ending the process')
-      // Pending writes are rejected before the exit.
       setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The disk may be full. The process serves reads, and takes over once there is room.
+    // The disk may be full. The process serves reads, and takes the database over once there is room.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
@@ -155,7 +154,6 @@ export function publicDemoKeyWarning(host: string): string {
   return `HOST=${host} accepts requests from other machines, and the demo key is public. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
-/** Kills the process after `withinMs`. */
 export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
@@ -168,7 +166,6 @@ export async function shutDown(
   output.end()
 }
 
-/** @param backup the file to which the database is backed up first, if any */
 export function migrationNotice(
   { latestApplied: from, names, rewrites }: PendingMigrations,
   backup: string | null = null,

@@ -19,7 +19,6 @@ import { sendToSupervisor } from './workers/messages.ts'
 
 type MetricsServerLogger = ProcessResources['logger']
 
-/** `listen` starts the metrics server, if configured, and returns its `close`. */
 export async function setUpMetrics({ metrics }: Config): Promise<{
   readonly instrumentation: Instrumentation
   readonly listen: (logger: MetricsServerLogger) => Promise<() => void>
@@ -31,7 +30,6 @@ export async function setUpMetrics({ metrics }: Config): Promise<{
   return { instrumentation, listen: (logger) => serveMetrics(metrics, expose, logger) }
 }
 
-/** The process sends snapshots to the supervisor on request. */
 export async function setUpWorkerMetrics({ metrics }: Config): Promise<Instrumentation> {
   if (metrics === null) return noInstrumentation
   const { instrumentation, snapshot } = await loadProcessMetrics()

@@ -38,7 +38,7 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** Codes that the original provider is known to use. */
+/** The original provider is known to use these codes. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
@@ -63,34 +63,33 @@ export class DomainError extends Error {
   }
 }
 
-/** Reports every invalid field (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
 /**
- * The same error for a missing object and for another merchant's object, so that callers cannot distinguish them
- * (ruling 5).
+ * A missing object and another merchant's object have the same error, so that callers cannot distinguish them (ruling
+ * 5).
  */
 export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** Reports a transient database failure, after which the outcome is unknown (ruling 9). */
+/** A transient failure of the database leaves the outcome unknown (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {
   return new DomainError('UNAVAILABLE', message)
 }
 
-/** Reports that the connection broke during COMMIT, so the write may be stored. */
+/** The connection broke during COMMIT, so the write may be stored. */
 export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
 }
 
-/** Maps an operation's field names to an API's field names, for example `customerId` to `customer_id` in REST. */
+/** For example, `customerId` of an operation is `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {

@@ -5,34 +5,32 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * The machine's time in milliseconds since 1970, for freshness, expiry and due times. It can go backwards when the
- * machine's clock is corrected.
+ * Freshness, expiry and due times use the wall time, in milliseconds since 1970. It can go backwards when the machine's
+ * clock is corrected.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * The time in milliseconds since 1970 at which rows are created or changed. It is monotonic within a process: if the
- * machine's clock is set back, it stands still until that clock catches up. In the sandbox it includes the merchant's
- * clock offset.
+ * A row's creation or change has a record time, in milliseconds since 1970. It is monotonic within a process: if the
+ * machine's clock is set back, the record time stands still until the clock catches up. In the sandbox it includes the
+ * merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** The wall time at which something becomes due, as the database stores it. */
+/** A due time is a wall time as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Returns a number from 0 to below 1, for jitter; it is not cryptographically random. */
+/** For jitter only: the numbers are not cryptographically random. */
 export const random: () => number = Math.random
 
-/** Generates an id for a time in milliseconds since 1970. */
 export type IdGenerator = (now: number) => string
 
 export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** The returned clock never goes backwards. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -57,7 +55,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** ISO 8601 in UTC with milliseconds, as the contract requires. */
+/** The contract requires ISO 8601 in UTC with milliseconds. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -70,7 +68,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// Cached, because a request formats the same time repeatedly.
+// The text is cached, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -79,7 +77,7 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * RFC 9562. Ids sort by creation, even within one millisecond.
+ * Ids follow RFC 9562. They sort by creation, even within one millisecond.
  *
  * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
  * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.
@@ -113,7 +111,6 @@ export function createUuidV7Generator(): IdGenerator {
   }
 }
 
-/** Indexed by counter: the version digit, followed by the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
 const variantDigits = ['8', '9', 'a', 'b']
@@ -133,12 +130,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines; returns `null` for any other value. */
+/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Removes texts that are not UUIDs: they match no row, and PostgreSQL rejects them. */
+/** A text that is not a UUID matches no row, and PostgreSQL rejects it. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -4,7 +4,7 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** The maximum length in code points if the contract defines none (ruling 21). */
+/** The limit is in code points, and applies if the contract defines none (ruling 21). */
 const defaultMaxLength = 255
 
 // Years have four digits, so that timestamps sort as text.
@@ -26,7 +26,7 @@ export function parseInput<Schema extends z.ZodType>(
   return parsed.data
 }
 
-/** Ruling 20. */
+/** See ruling 20. */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
@@ -43,7 +43,9 @@ export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
 export const textRules = z.registry<TextRule>()
 
-/** A text (ruling 21): trimmed, in NFC, not empty, with at most `limit` code points and no control characters. */
+/**
+ * The text is trimmed, in NFC and not empty. It has at most `limit` code points and no control characters (ruling 21).
+ */
 export const text = (limit = defaultMaxLength) =>
   z
     .string()
@@ -62,7 +64,7 @@ export const optionalText = (limit = defaultMaxLength) =>
     .transform((value, context) => checkOptionalText(value ?? '', limit, context))
     .register(textRules, { maxLength: limit, pattern: optionalPattern(wordsPattern) })
 
-/** `text` in which each line break or tab becomes a space (ruling 21). */
+/** Each line break or tab becomes a space (ruling 21). */
 export const freeText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -88,7 +90,6 @@ export const optionalIdentifier = () =>
     .transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
     .register(textRules, { maxLength: 64, pattern: optionalPattern(identifierPattern) })
 
-/** Printable ASCII without spaces, such as an address on a blockchain network. */
 export const asciiWord = (limit: number) =>
   text(limit)
     .transform((value, context) =>
@@ -100,13 +101,11 @@ export const asciiWord = (limit: number) =>
 
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
-/** Case-insensitive; absent, null and empty all mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** Returns the element of `values` that equals `input` case-insensitively, or else `input`. */
 export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
   return typeof input === 'string'
     ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
@@ -126,8 +125,9 @@ export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id of an operation's owner or object. Absent or null means the merchant itself, or an object that the service
- * chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling 20).
+ * The id identifies the owner or object of an operation. Absent or null means the merchant itself, or an object that
+ * the service chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling
+ * 20).
  */
 export const optionalUuid = () =>
   z
@@ -141,8 +141,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * Like `optionalUuid`, but an empty id also means the merchant, as the contract defines for payout methods (ruling 20).
- * This is safe: payout methods move no money, and updates and deletions identify a method by its own id.
+ * An empty id also means the merchant, as the contract defines for payout methods (ruling 20). This is safe: payout
+ * methods move no money, and updates and deletions identify a method by its own id.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -150,7 +150,7 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** An id to look up. A UUID is converted to lower case; any other text is unchanged and matches no row (ruling 5). */
+/** A UUID is converted to lower case. Any other text is unchanged and matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
 /** A time in ISO 8601 with an offset, converted to UTC and rounded up to milliseconds. */
@@ -162,27 +162,27 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** A time as in `instant`, or a date, which becomes the start of that day in UTC. */
+/** Accepts a time as in `instant`, or a date, which means the start of that day in UTC. */
 export const dayOrInstant = () =>
   z
     .string()
     .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
     .pipe(instant())
 
-/** The exclusive end of a period: a time as in `instant`, or a date, which becomes the end of that day in UTC. */
+/** The exclusive end of a period: a time as in `instant`, or a date, which means the end of that day in UTC. */
 export const endDayOrInstant = () =>
   z
     .string()
     .transform((text) => {
       const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-      // `Date.parse` accepts 2026-02-30.
+      // `Date.parse` also accepts invalid dates, for example 2026-02-30.
       return Number.isNaN(start) || !timestamp(start).startsWith(text)
         ? text
         : timestamp(Math.min(start + 24 * 60 * 60 * 1_000, maxTimeMs))
     })
     .pipe(instant())
 
-/** Ruling 36. */
+/** See ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
     if (value === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
@@ -195,13 +195,13 @@ export const positiveAmount = () =>
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
-/** The time filter of every list: rows created from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
+/** Every list can be filtered by time, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A number or decimal digits (ruling 15); empty means absent (ruling 20). */
+/** Accepts a number or decimal digits (ruling 15). Empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** Contract, section 8. */
+/** See section 8 of the contract. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
@@ -212,10 +212,8 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
 }
 
 /**
- * Parses an idempotency key (ruling 22). Both APIs derive the same key from the same text.
- *
- * Removes surrounding spaces, one pair of quotes, and spaces inside the quotes. Keeps the backslash escapes of
- * Structured Fields, because processing them would change the meaning of stored keys.
+ * Parses an idempotency key (ruling 22). Removes surrounding spaces, one pair of quotes, and spaces inside the quotes.
+ * Keeps the backslash escapes of Structured Fields, because processing them would change the meaning of stored keys.
  *
  * @param field the field name for errors
  */
@@ -240,12 +238,10 @@ export function notOneOfError(field: string, allowed: readonly string[]): FieldE
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
-/**
- * Control characters, bidirectional overrides and lone surrogates: they disguise a text, or the database rejects them.
- */
+/** Control characters, bidirectional overrides and lone surrogates disguise a text, or the database rejects them. */
 export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-// These patterns match texts before normalization to NFC, which turns U+037E, U+1FEF and U+212A into ASCII. A run of
+// These patterns match texts before normalization to NFC, which converts U+037E, U+1FEF and U+212A to ASCII. A run of
 // spaces matches in only one way, which prevents catastrophic backtracking.
 const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
@@ -255,9 +251,9 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims a text and converts it to NFC. The conversion takes quadratic time for malicious texts, so texts that exceed
- * the limit even in NFC are not converted; they fail the length check. NFC composes a code point from at most four code
- * points of two UTF-16 units each.
+ * Trims a text and converts it to NFC. The conversion takes quadratic time for malicious texts. So if a text exceeds
+ * the limit even in NFC, it is not converted, and fails the length check. NFC composes a code point from at most four
+ * code points of two UTF-16 units each.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
@@ -318,7 +314,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** Replaces zod's messages, which are for programmers and change between versions. */
+/** zod's messages are for programmers, and change between versions. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -354,5 +350,4 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** Keyed by type. The default is `be`. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -1,10 +1,6 @@
-/**
- * A value, or a promise of one. SQLite returns values, and PostgreSQL returns promises. Awaiting a plain value takes as
- * long as some statements.
- */
+/** SQLite returns values, and PostgreSQL returns promises. Awaiting a plain value takes as long as some statements. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Synchronous if the value is not a promise. */
 export function mapMaybe<Value, Mapped>(
   value: MaybePromise<Value>,
   map: (value: Value) => MaybePromise<Mapped>,
@@ -13,8 +9,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Synchronous if no value is a promise. If several promises reject, throws the error of the first one in `values`,
- * which is in order of precedence.
+ * Synchronous if no value is a promise. If several promises reject, throws the first error in the order of `values`,
+ * which is the order of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,

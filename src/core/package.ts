@@ -3,5 +3,5 @@ import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest
 
-/** How an operator runs a command: only an installed package has the command `payout-gateway`. */
+/** Only an installed package has the command `payout-gateway`. */
 export const cliCommand = import.meta.url.endsWith('.ts') ? 'npm run -s cli --' : 'payout-gateway'

@@ -3,11 +3,10 @@ import type { DueTime } from '../core/ids-and-clock.ts'
 
 /**
  * The type of a column on both engines. In memory, `text`, `uuid` and `timestamp` are strings, `integer` is a number,
- * `amount` a bigint, and `json` any JSON value.
+ * and `amount` is a bigint.
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/** `value` is never set. Its type is the column's type in memory. */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
@@ -24,7 +23,6 @@ export const integer = (): Column<number> => column('integer')
 export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
-/** For times that SQL computes with. */
 export const milliseconds = (): Column<bigint> => column('amount')
 
 export const dueTime = (): Column<DueTime> => column('amount')
@@ -34,7 +32,7 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
   isNullable: true,
 })
 
-/** The database generates the value, so inserts omit the column. */
+/** Inserts omit the column. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>

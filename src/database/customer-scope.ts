@@ -32,7 +32,7 @@ import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-n
 import type { TableName } from './tables.ts'
 import { camelCase, snakeCase } from './tables.ts'
 
-/** `ownerParams` are the parameters of an insert that must equal the customer's id. */
+/** `ownerParams` are parameters of an insert. They must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
 /** Only `writing` allows merchant-wide access. */
@@ -42,8 +42,8 @@ const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new
 
 /**
  * Returns a database that cannot read, change or create other customers' rows. Each query is rewritten once: every
- * table in it becomes a subquery that selects the customer's rows. `customer-tables.ts` declares the exceptions for
- * transactions; undeclared tables are closed.
+ * table in it becomes a subquery that selects the customer's rows. `customer-tables.ts` declares the exceptions.
+ * Undeclared tables are closed.
  */
 export function customerScope(db: Database, customerId: string): Database {
   return {
@@ -54,7 +54,7 @@ export function customerScope(db: Database, customerId: string): Database {
   }
 }
 
-/** Also restricts deferred values: each is stored in the scope of the operation that last changed it. */
+/** Each deferred value is stored in the scope of the operation that last changed it. */
 function scopeTx(tx: Tx, customerId: string): Tx {
   const update: DeferredValues['update'] = <Value>(name: string, how: DeferredUpdate<Value>) =>
     tx.deferred.update<Value>(name, { ...how, store: (lastTx, value) => how.store(scopeTx(lastTx, customerId), value) })
@@ -93,7 +93,6 @@ const undeclaredTable: CustomerTable = { rows: 'none' }
 
 type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
-/** Keys are table names in the database (snake case). */
 const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
   [...merchantTables, ...operatorTables.map(snakeCase)].map((name) => {
     const table = camelCase(name) as TableName
@@ -217,7 +216,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
 /** These joins return a row of the joined table only if it matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** A table that is joined to its parent by the foreign key needs no subquery, because the parent is restricted. */
+/** A table joined to its parent by the foreign key needs no subquery, because the parent is restricted. */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows

@@ -16,7 +16,6 @@ type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
  */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
-/** Rows whose foreign key refers to one of the customer's wallets or payouts. */
 type ChildRows = { readonly to: 'wallets' | 'payouts'; readonly foreignKey: string }
 
 const verbs = ['select', 'insert', 'update', 'delete'] as const
@@ -53,7 +52,7 @@ const customerEvents = selectFrom('events')
       exists(selectOwnParent('payouts', 'events', 'objectId')),
       exists(selectOwnParent('wallets', 'events', 'objectId')),
       exists(customerTransferIds.whereRef('transfers.id', '=', 'events.objectId' as never)),
-      // Matches events of payout methods by their data, because the method itself may be deleted.
+      // Finds the customer of a payout method in the event's data, because the payout method may be deleted.
       sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
     ]),
   )
@@ -63,8 +62,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * In an undeclared table, a customer's token can neither read nor insert rows. Query rewriting (`customer-scope.ts`)
- * and row-level security (`row-security.ts`) are derived from this.
+ * The rows of each table that a customer's token can read or change. Undeclared tables are closed to the token. Query
+ * rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -139,11 +138,10 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** A client token of a customer cannot access these tables either. */
+/** These tables are closed to a customer's token too. */
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
-  // Kysely's types accept one table name, not a union.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
   if (rows === 'none') return all.where(sql<boolean>`1 = 0`)
   if ('part' in rows) return rows.part
@@ -151,7 +149,7 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/** Compares the parent's merchant with the child row's merchant, so that the query needs no parameter for it. */
+/** Compares the merchants of parent and child, so that the query needs no merchant parameter. */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -5,11 +5,10 @@ import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
 
-/** A database of either engine. Only `src/database` knows which one. */
 export type Database = Reader & {
   /**
    * Resolves when the commit is durable. The operation must await only its own statements, and should check its
-   * conditions before it writes. If it throws, only its own writes are rolled back. It can run several times: after a
+   * conditions before it writes. If it throws, only its own writes are rolled back. It runs again after a
    * `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. The next run
    * sees the other transaction's rows.
    *
@@ -18,20 +17,19 @@ export type Database = Reader & {
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Sheds load: called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
+   * Sheds load. Called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
    * batch of SQLite's writer.
    *
-   * @throws DomainError UNAVAILABLE when the write queue is full; never on PostgreSQL, which has queues per merchant
+   * @throws DomainError UNAVAILABLE when SQLite's write queue is full
    */
   readonly requireQueueSpace: () => void
   /**
-   * Registers a callback to run before each batch of SQLite's writer, because a batch blocks the event loop until its
-   * commit.
+   * Registers a callback to run before each batch of SQLite's writer. A batch blocks the event loop until its commit.
    */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the only writer of a single-writer engine. This is durable: the previous writer can no longer
-   * commit. Called after the port is open and before the first response.
+   * Makes this process the only writer of a SQLite file, durably: the previous writer can no longer commit. Called
+   * after the port is open and before the first response.
    *
    * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
    *   should exit.
@@ -46,16 +44,15 @@ export type Database = Reader & {
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
   readonly refresh: () => void
-  /** Searches for the primary if there are several servers, so that later reads do not use a former primary. */
+  /** Searches for the current primary, so that later reads do not use a former primary. */
   readonly findPrimary: () => Promise<void>
   /**
-   * Returns a number that changes when any process commits a change to `table`; `null` on PostgreSQL, where it would
-   * need a round trip.
+   * Returns a number that changes when any process commits a change to `table`. Returns `null` on PostgreSQL, where
+   * reading the number would need a round trip.
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
-   * Calls `call` soon after any process may have changed rows of `table`; reads in the callback see the change. Some
-   * calls are spurious.
+   * Calls `call` soon after any process may have changed rows of `table`, and sometimes without a change.
    *
    * @returns a function that stops watching
    */
@@ -67,15 +64,13 @@ export type Database = Reader & {
    * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
   readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
-  /** Checks the database with the engine's own tools. */
   readonly selfCheck: () => Promise<SelfCheck>
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
-  /** Waits for accepted writes, then closes the database. */
+  /** The database closes after all accepted writes. */
   readonly close: () => Promise<void>
 }
 
-/** The tables that can be watched. On PostgreSQL, each change to one of them causes a NOTIFY. */
 export const watchedTables = ['events', 'trustedDocuments'] as const
 export type WatchedTable = (typeof watchedTables)[number]
 
@@ -83,13 +78,12 @@ export const takenOverExitCode = 3
 
 export type WriteOptions = {
   /**
-   * Set if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in order.
+   * Set only if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in
+   * order.
    */
   readonly merchantId?: string
   readonly batchable?: Batchable
-  /**
-   * The time on `monotonicNowMs` after which the operation must not begin. The default is `writeTimeoutMs` from now.
-   */
+  /** The operation must not begin after this time of `monotonicNowMs`. The default is `writeTimeoutMs` from now. */
   readonly deadlineMs?: number
   /**
    * Called after the COMMIT of the operation's batch, before any caller gets a result, even if this operation was
@@ -100,8 +94,8 @@ export type WriteOptions = {
 
 /**
  * Declares that an operation can run concurrently with other batchable operations, of any merchant, in one transaction.
- * It must first lock the value that all batchable operations of its merchant lock (`DeferredValues.lock`), rely on no
- * other lock, and change nothing before it knows that it will not be rejected.
+ * It must first lock the value that all batchable operations of its merchant lock (`DeferredValues.lock`), and rely on
+ * no other lock. It must change nothing before it knows that it will not be rejected.
  *
  * Two writes of a merchant with the same `conflictKey` are never in one batch, because they would not see each other's
  * rows.
@@ -113,9 +107,8 @@ export function withDeadline(db: Database, deadlineMs: number): Database {
 }
 
 /**
- * Returns the latest number of a sequence, of which the caller has already seen the number `seen`. If the latest number
- * is lower, the server may be a former primary without the latest commits. The function then searches for the primary
- * and reads again.
+ * Returns the latest number of a sequence. If the caller has already seen a higher number, the server may be a former
+ * primary without the latest commits. The function then searches for the primary and reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -128,16 +121,14 @@ export async function readHighWaterMark(
   return readLatest()
 }
 
-/** `unchecked` is the reason why a part was not checked. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/** `writes` and `commits` are counts since the database was opened; `queued` is the present length of the queue. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** An operation lost a race to another writer, which cannot happen on SQLite. */
+/** An operation lost a race to another writer. This cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
 /** The database cannot be opened now, but may be later. Nothing was changed. */
@@ -172,23 +163,21 @@ export type OnProgress = (label: string, done: number, total: number) => void
 
 export type DatabaseOptions = {
   readonly url: string
-  /** Rejects a URL without a database, so that a mistyped URL does not create an empty database. */
+  /** Rejects a URL without a database, so that a typing error does not create an empty database. */
   readonly mustExist?: boolean
   /** If it is not set, the folder of a new SQLite file must exist. */
   readonly canCreateFolder?: boolean
-  /** Rejects a server whose settings can lose acknowledged commits, instead of warning about it. */
+  /** Rejects a server whose settings can lose acknowledged commits. Otherwise only warns. */
   readonly mustBeDurable?: boolean
   readonly isReadOnly?: boolean
   /** Called when the process must exit: the outcome of a commit is unknown, or an observer of commits has thrown. */
   readonly onFatal: (error: Error) => void
-  /** Called once, when the database files were removed or replaced. All later queries are rejected. */
+  /** Called once, when the database files were removed or replaced. Later queries are rejected. */
   readonly onStopped?: ((error: Error) => void) | undefined
   /** Called before an existing database is migrated. If it throws, the database stays unchanged. */
   readonly beforeMigrating?: ((pending: PendingMigrations) => MaybePromise<void>) | undefined
-  /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
   readonly onCommitted?: OnCommitted | undefined
-  /** Called when the database works but an operator should act. */
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
@@ -197,7 +186,7 @@ export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** Requires a fully migrated database. */
+  /** The database must be fully migrated. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
@@ -207,26 +196,25 @@ export type EngineState = {
   readonly settings: readonly EngineSetting[]
   readonly pendingMigrations: readonly string[]
   readonly unknownMigration: string | undefined
-  /** How far the server's clock is ahead of this machine's; `null` for SQLite. */
+  /** The skew is positive if the server's clock is ahead of this machine's clock. */
   readonly clockSkewMs: number | null
 }
 
-/** If the value endangers acknowledged data or does not work, `advice` is the remedy; otherwise it is `null`. */
+/** `advice` is the remedy if the value endangers acknowledged data or does not work. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {
   readonly url: string
-  /** The backup is not changed. */
   readonly backup: string
-  /** Whether an existing database may be replaced. It is then kept under a name that contains `now`. */
+  /** A replaced database is kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
-  /** Called with the URL of a copy of the backup. It may migrate the copy. If it throws, the restore is cancelled. */
+  /** Called with the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** Both are paths of files, or names of databases on a server. `kept` is the replaced database. */
+/** Paths of files, or names of databases on a server. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``

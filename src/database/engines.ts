@@ -17,7 +17,7 @@ export type DatabaseEngines = {
   /**
    * Applies pending migrations.
    *
-   * @throws when no engine supports the URL, the database cannot be opened, or a later version has migrated it
+   * @throws Error when no engine supports the URL, the database cannot be opened, or a later version has migrated it
    */
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
   /**
@@ -34,10 +34,10 @@ export type DatabaseEngines = {
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
   /**
-   * Copies a database to the other engine and marks the source as moved.
+   * Copies a database to the other engine and marks the source as moved. After an interruption, the next call continues
+   * the copy.
    *
-   * @throws Error with advice when the target is not empty, or the databases differ; calling it again continues the
-   *   copy
+   * @throws Error with advice when the target is not empty, or the databases differ
    */
   readonly copyDatabase: (options: CopyOptions) => Promise<CopyResult>
   /** Lets the service use the source of a copy again, whether or not the copy is complete. */
@@ -91,7 +91,7 @@ function requireOtherEngine({ source, target }: CopyOptions): void {
   throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
 }
 
-/** Creates or migrates the target's tables, unless the target has the tables of another program. */
+/** Leaves a target with the tables of another program unchanged. */
 async function migrateTarget(
   { target: url, mustBeDurable, onProgress }: CopyOptions,
   migrations: readonly Migration[],
@@ -108,13 +108,12 @@ function openCopySide(url: string): Promise<CopySide> | CopySide {
   return path === null ? postgresCopySide(url) : sqliteCopySide(path)
 }
 
-/** The path of the SQLite file, or `<database>.dump`. */
 export function backupSourceName(url: string): string {
   return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
 }
 
 /**
- * Names the database in messages, without the password.
+ * Returns a name of the database for messages, without the password.
  *
  * @throws Error when no engine supports the URL
  */
@@ -126,7 +125,6 @@ export function databaseName(url: string): string {
     .join(', ')}`
 }
 
-/** `null` if `url` is not a SQLite URL. */
 export function sqlitePathOf(url: string): string | null {
   const [, scheme, path] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   return scheme === 'sqlite' && path ? resolve(path) : null

@@ -6,17 +6,17 @@ import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
 /**
- * A write that has not begun after this time is rejected: its caller has given up, and may retry with the idempotency
- * key.
+ * A write that has not begun after this time is rejected: its caller has stopped waiting, and may retry with the
+ * idempotency key.
  */
 export const writeTimeoutMs = 10_000
 
-/** When this many writes are queued, further writes are rejected to shed load. */
+/** If the queue has this many writes, further writes are rejected to shed load. */
 export const maxQueuedWrites = 10_000
 
 /**
  * Reads CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines.
- * It cannot be set, and it runs while a process is suspended.
+ * Nobody can set it, and it runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
@@ -45,8 +45,7 @@ export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 
 export type GroupCommit = {
   /**
-   * Counts a COMMIT, calls its observers and then `notify`. If any of them throws, calls `onFatal`, because the batch
-   * stays committed.
+   * Counts a COMMIT and calls its observers. If an observer throws, calls `onFatal`, because the batch stays committed.
    */
   readonly report: (writes: readonly QueuedWrite[], commitStartedAt: number, notify: () => void) => void
   readonly settle: (write: QueuedWrite, outcome: Outcome) => void
@@ -71,7 +70,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // If the error were thrown here, it would roll back or rerun a committed batch.
+        // If the error were thrown here, a committed batch would be rolled back or run again.
         setImmediate(onFatal, error as Error)
       }
     },
@@ -111,11 +110,10 @@ export function operationEnded(): Error {
 }
 
 export type DeferredWrites = DeferredValues & {
-  /** Starts an operation. After this, `undo` no longer reverts earlier operations. */
+  /** Starts an operation. `undo` then no longer reverts earlier operations. */
   readonly begin: () => void
   readonly undo: () => void
   readonly isEmpty: () => boolean
-  /** Called before COMMIT. */
   readonly store: (tx: Tx) => Promise<void>
 }
 
@@ -124,7 +122,6 @@ type DeferredValue = { readonly value: unknown; readonly store: (tx: Tx, value: 
 export function deferredWrites(): DeferredWrites {
   const changed = new Map<string, DeferredValue>()
   const locked = new Map<string, MaybePromise<unknown>>()
-  /** The values before each change of the operation, in the order of the changes. */
   let previous: (readonly [string, DeferredValue | undefined])[] = []
   return {
     lock: (name, read) => {

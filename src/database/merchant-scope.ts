@@ -14,19 +14,17 @@ import { camelCase, columnKindsByTable } from './tables.ts'
 
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** Table names in the database (snake case). */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** The tables that have row-level security on PostgreSQL. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
 
 /**
- * Infers the scope of a query when it is built, on both engines. A query must restrict every merchant's table to the
- * parameter `merchantId`, by a condition or an inserted value, unless the query is declared to be across merchants.
+ * Infers the scope of a query when it is built. A query must restrict every merchant's table to the parameter
+ * `merchantId`, by a condition or an inserted value.
  *
  * @throws Error with the unrestricted tables
  */
@@ -54,10 +52,9 @@ type QueryParts = {
   readonly rawFragments: RawNode[]
 }
 
-/** Stands for the parameter `merchantId` in sets of table names. */
 const merchantParam = ':merchantId'
 
-/** @param outerNames tables of the enclosing queries that are restricted to the merchant */
+/** @param outerNames restricted tables of the enclosing queries */
 function analyzeQuery(query: OperationNode, outerNames: ReadonlySet<string>, findings: ScopeFindings): void {
   const parts: QueryParts = { names: new Map(), subqueries: [], rawFragments: [] }
   collectParts(query, parts, query)
@@ -85,7 +82,7 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
 }
 
 /**
- * Raw SQL is not parsed: it must bind the parameter `merchantId`, and compare `merchant_id` at least once for each
+ * Raw SQL is not parsed. It must bind the parameter `merchantId`, and compare `merchant_id` at least once for each
  * merchant's table.
  */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
@@ -100,7 +97,7 @@ export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-/** Matches a table's name, unless it qualifies a column. */
+/** A table's name does not match if it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /**
@@ -129,7 +126,7 @@ function scopeImplicationsIn(
   for (const { joinType, table, on } of joins) {
     const inJoin = on ? equalityImplications(on.on, parts) : []
     if (joinType.endsWith('InnerJoin')) implications.push(...inJoin)
-    // A left join keeps all rows of the left side, so its condition restricts only the joined table.
+    // A left join keeps all rows of the left table, so its condition restricts only the joined table.
     if (joinType.endsWith('LeftJoin')) implications.push(...inJoin.filter(([, to]) => to === sourceName(table)))
   }
   return implications
@@ -146,10 +143,7 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
   )
 }
 
-/**
- * An unqualified `merchant_id` counts for all tables of the query, because SQL accepts it only if one of them has the
- * column.
- */
+/** An unqualified `merchant_id` restricts all tables of the query: SQL would reject it if two tables had the column. */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
   if (!ReferenceNode.is(operand) || !ColumnNode.is(operand.column)) return []
@@ -160,7 +154,7 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
-  // Without the merchant in the conflict key, the existing row could belong to another merchant.
+  // If the conflict key had no merchant, the existing row could belong to another merchant.
   if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
   const index = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {

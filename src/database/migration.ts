@@ -5,17 +5,17 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 export type Migration = {
   /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** The migration's name in databases of development versions before 1.0.0. */
+  /** Databases of development versions before 1.0.0 have this name. */
   readonly formerName?: string
-  /** Describes the data that the migration rewrites, for the waiting operator. Absent if the migration is fast. */
+  /** Describes the rewritten data for the waiting operator. Absent if the migration is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/** If a step has a `refusal` and its select finds a row, the migration fails with that message. */
+/** If a step has a `refusal` and its select finds a row, the migration fails with this message. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** A foreign key from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
+/** The foreign key goes from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 export type PendingMigrations = {
@@ -25,7 +25,6 @@ export type PendingMigrations = {
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
-/** `null` if no migration is pending, or the database is new. */
 export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
@@ -48,7 +47,7 @@ function isNamed({ name, formerName }: Migration, applied: string): boolean {
   return applied === name || applied === formerName
 }
 
-/** Returns an applied migration that this version does not know: a later version has migrated the database. */
+/** Returns a migration that a later version has applied. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
@@ -61,12 +60,11 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** The type of a text column that compares by bytes, independent of the database's collation. */
+  /** Columns of this type compare by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
-  /** Converts a timestamp to milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Converts a row to the JSON object that the program reads. `replaced` overrides the values of some columns. */
   readonly rowAsJson: (
@@ -74,9 +72,8 @@ export type MigrationDialect = {
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<unknown>
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
-  /** For rows that are found through indexes. */
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** For narrow rows, which SQLite stores in primary key order (WITHOUT ROWID). */
+  /** SQLite stores narrow rows in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
   /**
    * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL the key needs a
@@ -87,20 +84,14 @@ export type MigrationDialect = {
     reference: { readonly name: string; readonly column: Column; readonly target: string },
   ) => CreateTableBuilder<Table, Column>
   readonly appendOnly: (table: string) => readonly Compilable[]
-  /**
-   * Like `appendOnly`, except that `column` can be set once, while it is NULL. `others` are all other columns of the
-   * table.
-   */
+  /** Like `appendOnly`, but `column` can be set once, while it is NULL. `others` are all other columns. */
   readonly writeOnce: (
     table: string,
     columns: { readonly column: string; readonly others: readonly string[] },
   ) => readonly Compilable[]
-  /**
-   * Reverts `appendOnly`, so that a migration can fill a new column of existing rows before it calls `appendOnly`
-   * again.
-   */
+  /** Reverts `appendOnly`, so that a migration can fill a new column of existing rows. */
   readonly dropAppendOnly: (table: string) => readonly Compilable[]
-  /** Creates a view. On PostgreSQL, the row-level security of its tables applies to the role that reads the view. */
+  /** On PostgreSQL, the row-level security of the view's tables applies to the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
    * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. The foreign keys `referrers` then
@@ -132,14 +123,11 @@ export type SchemaObject = {
   readonly table: string | null
   readonly target?: string | null
   readonly definition: string
-  /** Whether an operator may add the object without affecting the service. */
+  /** An operator may add a harmless object without an effect on the service. */
   readonly isHarmless: boolean
 }
 
-/**
- * `differences` can make writes fail or allow changes to history. `notices` are harmless additions. If the schemas were
- * not compared, `unchecked` is the reason.
- */
+/** `differences` can make writes fail or allow changes to history. `notices` are harmless additions. */
 export type SchemaCheck = {
   readonly differences: readonly string[]
   readonly notices: readonly string[]
@@ -160,7 +148,7 @@ export function compareSchemas(actual: readonly SchemaObject[], expected: readon
     const definition = expectedByName.get(objectName(object))?.definition
     return definition !== undefined && definition !== object.definition
   })
-  // A SQLite table's definition repeats its columns and foreign keys, which are compared individually.
+  // A SQLite table's definition repeats its columns and foreign keys, which are compared separately.
   const differingTables = new Set([...missing, ...added, ...changed].filter(isPartOfTable).map(({ table }) => table))
   const reportedChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
   return {
@@ -180,7 +168,6 @@ function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, Sche
   return new Map(objects.map((object) => [objectName(object), object]))
 }
 
-/** Includes the table, because triggers of two tables can have the same name. */
 function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Only the file's owner may read a database, because it contains account numbers and hashes of keys. */
+/** The database contains account numbers and hashes of keys. */
 export const ownerOnlyMode = 0o600
 
 export function createPrivateFile(path: string): void {
@@ -33,7 +33,7 @@ export function startNewFile(target: string): PartialFile {
     path,
     publish: () => {
       fsyncPath(path)
-      // A hard link, unlike a rename, never replaces a file that another process has just created.
+      // Unlike a rename, a hard link never replaces a file that another process has just created.
       linkSync(path, target)
       rmSync(path)
       fsyncPath(dirname(resolve(target)))

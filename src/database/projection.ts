@@ -18,7 +18,6 @@ export type Projection = {
   readonly projectedQueries: Map<object, object>
 }
 
-/** The values are in the order of `Projection.names`. */
 export type ProjectedRow = readonly unknown[]
 
 export function createProjection(columns: Iterable<string>): Projection {
@@ -28,7 +27,7 @@ export function createProjection(columns: Iterable<string>): Projection {
 }
 
 /**
- * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. The
+ * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. That
  * function throws if the column was not selected.
  */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
@@ -40,9 +39,7 @@ export function cellReader(columns: Projection | undefined, name: string): (row:
   }
 }
 
-/**
- * A UNION ALL also selects its ORDER BY columns, after the others, because SQL orders a union only by selected columns.
- */
+/** A UNION ALL also selects its ORDER BY columns, because SQL orders a union only by selected columns. */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
   if (!node.setOperations) return selectColumns(columns.names, node)

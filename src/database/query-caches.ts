@@ -3,8 +3,8 @@ import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
 /**
- * A cache of prepared statements by query. Statements of whole-row queries are never evicted. Projections are evicted
- * least recently used first, because clients choose their columns.
+ * Statements of whole-row queries are never evicted. Statements of projections are evicted least recently used first,
+ * because clients choose their columns.
  */
 export type StatementCache<Statement> = {
   readonly get: (query: Query) => Statement | undefined
@@ -29,7 +29,7 @@ export type SharedQueryCache<Result> = {
   readonly clear: () => void
 }
 
-/** When the cache has this many results, it is cleared. Each pair of assets adds a few results per minute. */
+/** Each pair of assets adds a few results per minute to the cache. */
 const maxCachedResults = 200
 
 export function sharedQueryCache<Result>(): SharedQueryCache<Result> {

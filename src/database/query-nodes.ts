@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** `isList` is true on the right side of `in`. */
+/** A list is the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {
@@ -22,10 +22,9 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** Marks a table to be scanned without indexes. Each engine compiles the marker differently. */
+/** The marker means that a table is scanned without indexes. Each engine compiles it differently. */
 export const noIndexMarker = Symbol('no index')
 
-/** `null` if `source` is not a table, with or without an alias. */
 export function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null

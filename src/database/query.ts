@@ -12,21 +12,16 @@ import { noIndexMarker, placeholder } from './query-nodes.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
-/** A query whose parameters are placeholders: each engine prepares it once and binds values at each run. */
+/** The parameters are placeholders: each engine prepares the query once and binds values at each run. */
 export type Query = {
-  /**
-   * Identifies the query's prepared statement in an engine. Projected queries are numbered separately from whole-row
-   * queries.
-   */
+  /** Identifies the prepared statement. Projected queries and whole-row queries are numbered separately. */
   readonly number: number
   readonly node: RootOperationNode
-  /** The merchants whose rows the query may access. On PostgreSQL, row-level security enforces this. */
+  /** On PostgreSQL, row-level security enforces the scope. */
   readonly scope: QueryScope
-  /** The selected columns. Each row is then an array of their values. `null` means whole rows. */
+  /** With a projection, each row is an array of the selected values. `null` selects whole rows. */
   readonly projection: Projection | null
-  /** See `sharedQuery`. */
   readonly isShared: boolean
-  /** See `acrossCustomers`. */
   readonly isAcrossCustomers: boolean
 }
 
@@ -38,7 +33,7 @@ export type Reader = {
 
 declare const txBrand: unique symbol
 
-/** A transaction that may write; only `Database.write` creates one. */
+/** Only `Database.write` creates a `Tx`. */
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
@@ -52,19 +47,17 @@ export type DeferredValues = {
 }
 
 export type DeferredUpdate<Value> = {
-  /** Reads the value with a row lock. Called for the first change in a batch. */
+  /** The value is read for the first change in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
 }
 
-/** A query of one table that selects no columns yet. */
 export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
 
-/** The parameters of a query, which are placeholders inside `build`. */
 export type Params<Values extends object> = Values
 
-// This instance only builds query trees, which each engine compiles itself.
+// Only builds query trees. Each engine compiles them itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
@@ -82,7 +75,6 @@ export const withCte = queryBuilder.with.bind(queryBuilder)
 
 type ProjectableQuery<P, Result> = {
   (db: Reader, params: P, columns: Projection): MaybePromise<ProjectedRow[]>
-  // TypeScript infers from the last overload.
   (db: Reader, params: P): MaybePromise<Result[]>
 }
 
@@ -92,7 +84,6 @@ export function query<P extends object, Result>(build: (params: P) => Compilable
     db.execute<never>(columns ? projectQuery(built, columns) : built, params)
 }
 
-/** `null` if there is no row. */
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (db: Reader, params: P) => MaybePromise<Result | null> {
@@ -122,7 +113,7 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): ProjectableQuery<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
-  // Fails at startup if the query is not restricted to a merchant. Each variant is built at its first use.
+  // Fails at startup if the query is not restricted to a merchant. Each variant is built when it is first used.
   nodeAndScope(build(placeholders<P>(), () => false))
   const variants: Query[] = []
   return (db: Reader, params: object, columns?: Projection) => {
@@ -136,21 +127,18 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   }
 }
 
-/** Returns the rows of the statement's RETURNING clause. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result[]> {
   return query(build)
 }
 
-/** `null` if no row matched the statement's condition. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (tx: Tx, params: P) => MaybePromise<Result | null> {
   return queryOne(build)
 }
 
-/** Requires a value for every column that the database does not generate. */
 export function insertRow<Table extends TableName>(
   table: Table,
 ): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
@@ -161,8 +149,8 @@ export function insertRow<Table extends TableName>(
 }
 
 /**
- * Declares that a query accesses rows of all merchants, for operators. Any other query on a merchant's table must be
- * restricted to its parameter `merchantId`, or building it fails (`merchant-scope.ts`).
+ * Declares that a query accesses rows of all merchants, for operators. Other queries on a merchant's table must be
+ * restricted to the parameter `merchantId` (`merchant-scope.ts`).
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossMerchants.add(built)
@@ -171,7 +159,7 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 
 /**
  * Declares that a query reads rows of all of the merchant's customers, even in customer scope. It must reveal no more
- * than that a value is taken or that an event has happened.
+ * than that a value exists or that an event has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossCustomers.add(built)
@@ -182,7 +170,7 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** Finds the merchant of a row, for operators, who know only the row's id. */
+/** Finds the merchant of a row for operators, who know only the row's id. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely's types accept one table name, not a union.
   const one = table as 'customers'
@@ -204,7 +192,6 @@ export function pickParams<P extends object, const Name extends keyof P>(
   return Object.fromEntries(names.map((name) => [name, params[name]])) as Pick<P, Name>
 }
 
-/** The array may be empty. */
 export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
   return {
@@ -279,7 +266,6 @@ export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
 }
 
-/** `null` for a read, or if the statement does not change exactly one table. */
 export function changedTable({ node }: Query): TableName | null {
   const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
   const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
@@ -291,7 +277,6 @@ export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
 }
 
-/** Returns an object whose every property is the placeholder of that name. */
 export function placeholders<P extends object>(): P {
   return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
 }

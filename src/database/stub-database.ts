@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * For warm-up: runs each query, but returns `count` stub rows instead of the result. All ids in a row are equal, so
- * that the row seems to refer to itself.
+ * Runs each query for warm-up, but returns `count` stub rows instead of the result. All ids in a row are equal, so that
+ * the row seems to refer to itself.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
@@ -14,7 +14,6 @@ export function stubDatabase(db: Database, count: number): Database {
   return {
     ...db,
     execute: (query, params) => {
-      // Stops a caller that reads pages until there are no more rows.
       if (++queries > maxStubQueries) throw new Error('too many queries on a stub database')
       return mapMaybe(db.execute(query, params), () =>
         rows.map((row) => (query.projection ? query.projection.names.map((name) => row[name]) : row)),
@@ -27,7 +26,6 @@ export function stubDatabase(db: Database, count: number): Database {
 
 const maxStubQueries = 200
 
-/** Returns an id that no stored row has. */
 export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }
@@ -36,10 +34,9 @@ type StubRow = Readonly<Record<string, unknown>>
 
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // If columns of two tables have the same name, the uuid is used, because ids lead to further queries.
+  // If columns of two tables have the same name, the uuid is used, because ids cause further queries.
   const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
   const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
-  // Adds columns that queries compute.
   return { ...Object.fromEntries(values), sequence: number, rowCount: 1, total: 1 }
 }
 

@@ -2,8 +2,7 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Every table and column. Kysely's types, inserts and the decoding of rows are derived from this. The migrations create
- * the tables; a test compares them with this declaration.
+ * Kysely's types, inserts and the decoding of rows are derived from this. A test compares it with the migrations.
  *
  * In merchants' tables, `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the
  * customer's id, or the merchant's id in rows without a customer, so that one index serves both.
@@ -480,7 +479,6 @@ export const tables = {
   },
 } as const
 
-/** For operators and the audit. */
 export const views = {
   entries: {
     merchantId: uuid(),
@@ -511,7 +509,7 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** Deliveries are no longer signed with this secret after `until`, which is `null` for the newest secret. */
+/** Deliveries are no longer signed with this secret after `until`. The newest secret has `null`. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

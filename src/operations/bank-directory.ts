@@ -6,7 +6,7 @@ export type ResolvedBankAccount = BankAccountNumber & { readonly accountName: st
 
 export type BankDirectory = {
   /**
-   * Sorted by name.
+   * Banks are sorted by name.
    *
    * @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
    */

@@ -20,25 +20,28 @@ import type { BankDirectory } from './bank-directory.ts'
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** The only source of times and ids. */
+/** The service is the only source of times and ids. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
-  /** For creations and changes. Never goes backwards. */
+  /** Creations and changes use this clock, which never goes backwards. */
   readonly now: RecordClock
-  /** For expiry, due times and comparisons with other clocks. Can go backwards when the system clock is corrected. */
+  /**
+   * Expiry, due times and comparisons with other clocks use this clock. It can go backwards when the system clock is
+   * corrected.
+   */
   readonly wallClock: WallClock
   readonly newId: () => string
   readonly secrets: Secrets
-  /** The destinations that WEBHOOK_ALLOW permits in addition to public addresses. */
+  /** WEBHOOK_ALLOW permits these destinations in addition to public addresses. */
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
-  /** Present only for requests of the REST API. */
+  /** Only requests of the REST API have a bank directory. */
   readonly bankDirectory?: BankDirectory
 }
 
-/** W3C Trace Context, as plain data for the writer process. */
+/** The W3C trace context is plain data for the writer process. */
 export type TraceContext = {
   readonly traceId: string
   readonly spanId: string
@@ -71,15 +74,15 @@ export const performLocally: Perform = (operation, context, input) => operation(
 export type Context = Service & {
   readonly merchantId: string
   readonly caller: Caller
-  /** Without quotation marks. */
+  /** The key has no quotation marks. */
   readonly idempotencyKey: string | null
   /** The offset of the merchant's sandbox clock in milliseconds. `now` includes it. */
   readonly aheadMs: number
-  /** Aborted when the caller disconnects or the service shuts down. */
+  /** The signal aborts when the caller disconnects or the service shuts down. */
   readonly signal?: AbortSignal
 }
 
-/** Can go backwards when the system clock is corrected. */
+/** The merchant's wall time can go backwards when the system clock is corrected. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
   return wallTimeAfter(aheadMs, wallClock())
 }
@@ -140,7 +143,7 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/** Cached, because its creation takes a noticeable part of the time of a small read. */
+/** Creating the database takes a noticeable part of the time of a small read, so it is cached. */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db
@@ -155,13 +158,12 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
   return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
-/** Never earlier than `updatedAt`, which may come from another process's clock. */
+/** The result is never earlier than `updatedAt`, which may come from another process's clock. */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt
 }
 
-/** At least one millisecond after the previous change. */
 export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }

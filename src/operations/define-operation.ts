@@ -28,7 +28,7 @@ export type ApiDeclaration<
 
 type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly name: Name
-  /** The whole input. A REST endpoint can accept fewer fields. */
+  /** A REST endpoint can accept fewer fields. */
   readonly input: Schema
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean
@@ -37,7 +37,7 @@ type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
    * it.
    */
   readonly sandboxOnly: boolean
-  /** After `impliedErrors`, in order of precedence. */
+  /** The errors follow `impliedErrors`, in order of precedence. */
   readonly errors: readonly DeclaredError[]
 } & DeclaredAccess
 
@@ -74,7 +74,7 @@ function withDeclaration<Input, Result, Declaration extends OperationDeclaration
   declaration: Declaration,
   run: (context: Context, input: Input) => Promise<Result>,
 ): Operation<Input, Result, Declaration> {
-  // Names the arrow function for stack traces and profiles.
+  // Stack traces and profiles show this name.
   Object.defineProperty(run, 'name', { value: declaration.name })
   return Object.assign((context: Context, input: Input) => run(context, input), { declaration })
 }

@@ -1,4 +1,3 @@
-/** First the operations of the APIs, then the internal operations. */
 export type OperationName =
   | 'advanceClock'
   | 'cancelPayout'

@@ -40,7 +40,6 @@ import { addHealthEndpoints, addSandboxReceiver, addWebhookKeys } from './rest/s
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AccessLog
-  /** Requests per second and merchant; `null` for no limit. */
   readonly rateLimit: number | null
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: TrustedProxies
@@ -48,12 +47,11 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /** Tests set it to `false`, so that Yoga handles every GraphQL request, to show that the responses are the same. */
+  /** Tests set it to `false`: Yoga then handles every GraphQL request, and the responses must be the same. */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit
   readonly spans?: RequestTracer | undefined
-  /** A monotonic clock in milliseconds, for rate limits. */
   readonly elapsed?: () => number
 }
 
@@ -100,7 +98,6 @@ export function createServer({
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => rejectConnection(error, socket, service.newId()),
     frameworkErrors: (_error, request, reply) => {
-      // No hook runs for a URL that can't be decoded.
       setCommonHeaders(request, reply)
       if (!answerPreflight(request, reply)) sendErrorOrPage(endpointNotFound(), request, reply)
     },
@@ -195,7 +192,7 @@ function sendErrorOrPage(error: DomainError, request: FastifyRequest, reply: Fas
   return sendMissingPage(request, reply)
 }
 
-/** Returns the caller's request id, if it has 1 to 128 printable ASCII characters (ruling 11). */
+/** Accepts 1 to 128 printable ASCII characters (ruling 11). */
 function requestIdOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
 }

@@ -35,10 +35,7 @@ import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webh
 import type { Operation, OperationDeclaration } from '../operations/context.ts'
 import type { OperationName } from '../operations/operation-name.ts'
 
-/**
- * Unlike a registry that modules fill when they load, this table is complete in every process, and a missing operation
- * does not compile.
- */
+/** This table is complete in every process, and a missing operation does not compile. */
 export const operations: {
   readonly [Name in OperationName]: Operation<never, unknown, OperationDeclaration<Name>>
 } = {

@@ -32,7 +32,6 @@ import {
   checkServerClock,
 } from './installation-checks.ts'
 
-/** The checks of rows, in the order of the report. */
 const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
   clock: checkStoredTimes,
   'keys of the mode': checkKeyModes,
@@ -49,7 +48,7 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * Diagnoses an installation, whether or not its service is running.
+ * The service may be running.
  *
  * @param now milliseconds since 1970
  */
@@ -58,7 +57,7 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // Checked while the database is open, because `-wal` and `-shm` may not exist otherwise.
+      // The database is open during these checks, because `-wal` and `-shm` may not exist otherwise.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [
@@ -82,8 +81,8 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
 type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
 /**
- * Checks the schema and the rows. Returns nothing if migrations are pending or unknown, because the queries may not fit
- * the tables, and only the copy if the database is an incomplete one.
+ * If migrations are pending or unknown, the queries may not fit the tables, so nothing is checked. In an incomplete
+ * copy, only the copy is checked.
  */
 async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
   const { db, state, checkSchema } = input.inspected
@@ -105,7 +104,6 @@ async function rowDiagnoses(config: Config, { inspected: { db }, path, now }: Co
   return [checkMode(config, storedMode), checkCorsOrigins(config), ...(await Promise.all(running))]
 }
 
-/** Reports an error of the check itself, for example if rows cannot be read. */
 async function runCheck(name: string, check: () => Promise<Diagnosis>): Promise<Diagnosis> {
   try {
     return await check()

@@ -14,12 +14,12 @@ import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
 
-/** Always reports ok, because older versions of Node.js are rejected before this runs. */
+/** Older versions of Node.js are rejected before this runs. */
 export function checkNodeVersion(): Diagnosis {
   return reportOk('node', `This is Node.js ${process.versions.node}.`)
 }
 
-/** A setting that risks the loss of committed data is a fault; other wrong settings are warnings. */
+/** A setting that risks the loss of committed data is a fault. Other wrong settings are warnings. */
 export function checkEngineSettings({ version, settings }: EngineState): Diagnosis[] {
   return settings.map(({ name, value, advice }) => {
     const message = `${version}: ${name} is ${value}.`
@@ -96,7 +96,7 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
-/** A copy that blocks the database is a fault, because nothing is stored. */
+/** A copy that blocks the database is a fault, because the database then stores nothing. */
 export function checkCopy(copy: BlockingCopy | null): Diagnosis {
   if (copy === null) return reportOk('copy', 'No copy to or from another database blocks this one.')
   return reportFault('copy', copy.message, copy.advice)
@@ -120,7 +120,6 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
 /** With less space, the write-ahead log may fill the disk, and payouts are then rejected. */
 const minFreeBytes = 64 * 1024 * 1024
 
-/** Warns unless there is room for a copy of the database, which a backup, a migration and a restore each need. */
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {
   const { bavail, bsize } = await statfs(dirname(path))
   const free = bavail * bsize

@@ -1,19 +1,17 @@
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
-/** @throws if the value cannot be serialized */
 export type ChannelSend = (value: unknown) => void
 
 /**
- * The length of a value in four bytes. The value follows in V8's serialization format, which preserves bigints and
- * `undefined`.
+ * Each frame begins with its length in four bytes. The value follows in V8's serialization format, which preserves
+ * bigints and `undefined`.
  */
 const frameHeaderBytes = 4
 
 /**
- * Sends all values of an event-loop iteration in one write.
- *
- * Both ends run the same version of this program, so values are not validated.
+ * Sends all values of an event-loop iteration in one write. Both ends run the same version of this program, so values
+ * are not validated.
  */
 export function openChannel(socket: Socket, onValue: (value: never) => void): ChannelSend {
   let queued: Buffer[] = []

@@ -4,18 +4,18 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** Longer than a process waits for its database. */
+/** A process waits a shorter time for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** The latest snapshot, without gauges. */
+  /** The snapshot has no gauges. */
   latest: MetricsSnapshot
 }
 
 /**
- * Counters must not decrease, so the latest known counters of a process that has ended or does not respond stay in the
+ * Counters must not decrease. So if a process has ended or does not respond, its latest known counters stay in the
  * totals. If a process ends, its counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {

@@ -6,27 +6,25 @@ import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
-/** `ready` is the startup message to print. */
 export type MessageToSupervisor =
   | { readonly ready: string }
   | { readonly exchange: TokenExchangeRequest; readonly id: number }
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** The snapshot includes metrics of the database if `isWanted`. */
+/** If `isWanted`, the snapshot includes metrics of the database. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
 
-/** Checks whether the writer process responds and can read its database. */
 export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** Limits the wait while the supervisor is stuck. */
+/** The supervisor may be stuck, so the wait has a limit. */
 const exchangeTimeoutMs = 1_000
 
-/** Does nothing if the supervisor has ended, because each process detects that itself. */
+/** Does nothing if the supervisor has ended, because each process detects this itself. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }

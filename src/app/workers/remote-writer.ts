@@ -16,7 +16,6 @@ const reconnectTimeoutMs = 5_000
 const overdueCheckIntervalMs = 250
 const pingTimeoutMs = 1_000
 
-/** No operation's input is nested deeper. */
 const maxInputNesting = 3
 
 type PendingCall = {
@@ -34,9 +33,9 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, its replacement receives the calls that were not sent yet, and repeats the calls with an
- * idempotency key, which makes repetition safe. A call that was sent without a key, or that a stuck writer does not
- * complete in time, is rejected with UNAVAILABLE and an unknown outcome.
+ * If the writer process dies, its replacement receives the calls that were not sent yet. The replacement also receives
+ * sent calls with an idempotency key, because the key makes repetition safe. Other calls are rejected with UNAVAILABLE
+ * and an unknown outcome: calls that were sent without a key, and calls that a stuck writer does not complete in time.
  *
  * @param onReply called before the caller gets its result, so that the caller can read its own write
  * @param timeoutMs the maximum wait of a caller; a caller may wait up to `overdueCheckIntervalMs` longer
@@ -109,8 +108,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // No operation accepts an input nested this deeply. The input is rejected in this process, because serialization
-    // would use stack space for each level.
+    // No operation accepts an input nested this deeply. Serialization would use stack space for each level, so this
+    // process rejects the input.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

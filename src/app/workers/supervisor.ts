@@ -50,7 +50,7 @@ export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // Checks the port before the writer takes the database over, so that a service started twice by mistake does not end
+  // Checks the port before the writer takes the database over: a service that was started twice by mistake must not end
   // the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null

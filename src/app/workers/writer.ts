@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * The reply contains the `id` of its call. After `deadlineMs`, a time of `monotonicNowMs`, the caller has given up, so
- * the operation does not begin.
+ * The reply contains the `id` of its call. `deadlineMs` is a time of `monotonicNowMs`. After this time the operation
+ * does not begin, because the caller has stopped waiting.
  */
 export type WriterCall = {
   readonly id: number
@@ -37,7 +37,6 @@ export type WriterCall = {
   readonly trace?: TraceContext
 }
 
-/** Errors other than domain errors are sent unchanged. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
@@ -45,8 +44,8 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * Ends with the supervisor. Ignores signals, which usually go to the whole process group, because the other processes
- * need the writer until they end.
+ * The writer ends with the supervisor. Signals usually go to the whole process group. The writer ignores them, because
+ * the other processes need it until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // The handler is registered first, because the supervisor may die while this process starts.
@@ -106,7 +105,7 @@ function handleWriterConnection(service: Service, socket: Socket): void {
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     performCall(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
-  // A disconnected reader gets no replies. Its operations still complete.
+  // If a reader disconnects, it gets no replies, but its operations still complete.
   socket.on('error', () => {})
 }
 

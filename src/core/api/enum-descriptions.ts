@@ -1,6 +1,5 @@
 const descriptionsByEnum = new WeakMap<readonly string[], Readonly<Record<string, string>>>()
 
-/** Defines an enum: its values, in order, each with its description in the API reference. */
 export function defineEnum<const Value extends string>(
   described: { readonly [Each in Value]: string },
 ): readonly Value[] {

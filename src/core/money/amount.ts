@@ -8,13 +8,16 @@ export const oneUnit: Amount = 100_000_000n
 /** The largest signed 64-bit integer, the maximum of a column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** At most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling 36). */
+/**
+ * An amount has at most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling
+ * 36).
+ */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** The maximum length, including zeros. Matching the pattern against a text of megabytes would block the event loop. */
+/** The length includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Parses an amount in the format of ruling 36; returns `null` for any other text. Accepts zero. */
+/** Zero is valid. Returns `null` for a text in another format than ruling 36. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -22,7 +25,7 @@ export function parseAmount(text: string): Amount | null {
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
-/** Example: `40.00000000`. */
+/** The result has eight decimal places: `40.00000000`. */
 export function formatAmount(amount: Amount): string {
   if (amount < 0n) return `-${formatAmount(-amount)}`
   const digits = amount.toString().padStart(amountPlaces + 1, '0')
@@ -40,7 +43,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^\d*\.\d{9,}$/, 'must have at most eight digits after the point'],
 ]
 
-/** Returns a message without the field's name, such as `must be above zero`. */
+/** The message omits the field's name, for example `must be above zero`. */
 export function describeInvalidAmount(text: string): string {
   return (
     reasons.find(([pattern]) => pattern.test(text))?.[1] ??

@@ -6,24 +6,24 @@ import { amountPlaces, formatAmount } from './amount.ts'
 // zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** At most nine digits before and nine after the point. */
+/** A rate has at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
-/** Normalizes a rate (`1545.50` becomes `1545.5`); returns `null` if the text is zero or not a rate. */
+/** Normalizes a rate: `1545.50` becomes `1545.5`. Returns `null` if the text is zero or not a rate. */
 export function parseRate(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const rate = new Decimal(text)
   return rate.isZero() ? null : rate.toFixed()
 }
 
-/** Normalizes a percentage; returns `null` if the text is not a number from 0 to 100. */
+/** `null` if the text is not a number from 0 to 100. */
 export function parsePercent(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const percent = new Decimal(text)
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** Returns the change in per cent, with two decimal places. */
+/** The result is in per cent, with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -31,10 +31,8 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Rounds down to `minorUnitPlaces`, and formats with eight decimal places (ruling 43).
- *
- * Returns a string because a fiat value can exceed the range of `Amount`; fiat values are never summed. Bigint
- * arithmetic is exact and faster than decimal.js.
+ * Rounds down to `minorUnitPlaces`, and formats with eight decimal places (ruling 43). Returns a string because a fiat
+ * value can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)

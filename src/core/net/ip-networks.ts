@@ -21,7 +21,7 @@ export function isIpNetwork(text: string): boolean {
 /**
  * The returned function returns false for an address with a zone (`fe80::1%eth0`).
  *
- * @throws an error if one of the networks is invalid
+ * @throws Error if one of the networks is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
   // One list per family: a shared list would also match IPv4 addresses, as ::ffff:<address>, against IPv6 networks.

@@ -1,4 +1,3 @@
-/** `duplicatePath` is the path of the first duplicate name. */
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
@@ -9,7 +8,7 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
  * members.
  *
  * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
- * text instead of the escaped one, if the earlier name starts with the same characters as the escape. Example: after
+ * text instead of the escaped name, if the earlier name starts with the same characters as the escape. Example: after
  * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No name of the APIs needs an
  * escape.
  *
@@ -60,7 +59,7 @@ function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // The position of the next backslash, kept between strings so that each part of the text is searched once.
+  // The position of the next backslash is kept between strings, so that each part of the text is searched once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -82,7 +81,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** Counts the members of all objects in a value, without recursion: deep nesting would overflow the stack. */
+/** The function is not recursive, because deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
@@ -107,7 +106,7 @@ const maxPathLength = 100
 
 /** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // For each enclosing object or array: its names (`null` for an array), and the current name or index.
+  // Each enclosing object or array has its names (`null` for an array), and the current name or index.
   const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null
@@ -137,7 +136,6 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Returns the position of the first quote that follows an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {
@@ -153,10 +151,7 @@ function formatPath(ancestors: readonly { at: string }[]): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }
 
-/**
- * Escapes a string for JSON, without quotes. For strings that need no escape, the loop takes half the time of
- * `JSON.stringify`.
- */
+/** If a string needs no escape, the loop takes half the time of `JSON.stringify`. */
 export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

@@ -14,7 +14,7 @@ const hashPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{
 
 export const passwordHashFormat = `${hashPrefix}<salt>$<hash>`
 
-/** Node.js supports argon2 from version 24.7; only the console needs it. */
+/** Node.js supports argon2 from version 24.7. Only the console needs it. */
 export const canHashPasswords = typeof crypto.argon2 === 'function'
 
 const maxConcurrentHashes = 2
@@ -46,7 +46,7 @@ export async function matchesPassword(password: string, hash: string | null): Pr
   return timingSafeEqual(computed, expected) && tag !== ''
 }
 
-/** Unpadded, as in PHC strings. */
+/** PHC strings are unpadded. */
 function toBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }

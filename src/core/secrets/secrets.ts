@@ -2,18 +2,19 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret, such as
- * `webhook_endpoint:<merchant id>:<endpoint id>`, so a secret that was copied to another row cannot be decrypted.
+ * Secrets are encrypted with AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret,
+ * such as `webhook_endpoint:<merchant id>:<endpoint id>`. So a secret that was copied to another row cannot be
+ * decrypted.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
   readonly seal: (text: string, aad: string) => string
   /**
    * @throws DomainError NOT_CONFIGURED if the key that encrypted the secret is not configured
-   * @throws an error if the ciphertext was changed or was encrypted with another `aad`
+   * @throws Error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Derives a key from the first key with HKDF. Returns an empty buffer if no key is configured. */
+  /** HKDF derives the result from the first key. The buffer is empty if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -23,7 +24,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// Version, key id, base64url of nonce, ciphertext and tag.
+// The parts are the version, the key id, and base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
@@ -54,7 +55,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** Part of each ciphertext; reveals nothing about the key. */
+/** The id is part of each ciphertext, and reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -94,7 +95,6 @@ function tamperedSecretError(): Error {
 
 export const keyFormat = '32 bytes in base64'
 
-/** Returns `null` if any key is invalid. */
 export function parseKeys(text: string): Buffer[] | null {
   const keys = text.split(',').map((each) => parseKey(each.trim()))
   return keys.every((key) => key !== null) ? keys : null

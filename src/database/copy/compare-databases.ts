@@ -3,14 +3,13 @@ import type { CopiedTable } from './copied-tables.ts'
 import { isNumeric } from './copied-tables.ts'
 import type { CopiedRow, CopySide } from './copy-side.ts'
 
-/** What one side has in a table: the number of rows, the sum of each numeric column, and a SHA-256 of all values. */
+/** Numeric columns have sums, and all values together have a SHA-256. */
 type TableDigest = {
   readonly rows: number
   readonly sums: Readonly<Record<string, string>>
   readonly checksum: string
 }
 
-/** `difference` names the first row that differs, or is `null`. */
 export type TableComparison = TableDigest & { readonly table: string; readonly difference: string | null }
 
 type ComparedTable = {
@@ -21,8 +20,8 @@ type ComparedTable = {
 }
 
 /**
- * Reads a table of both sides in the order of its key, compares the rows, and then counts, sums and checksums. Stops at
- * the first row that differs.
+ * Reads a table of both sides in the order of its key, and compares the rows, counts, sums and checksums. Stops at the
+ * first row that differs.
  */
 export async function compareTable(
   { source, target, table, key }: ComparedTable,
@@ -88,7 +87,7 @@ function tableCursor(side: CopySide, table: CopiedTable, key: readonly string[])
   }
 }
 
-/** Names the column, but not its values, which may be secret. */
+/** The message names the column, but not its values, which may be secret. */
 function describeDifference(
   { name, columns }: CopiedTable,
   key: readonly string[],
@@ -111,7 +110,6 @@ type Remainder = {
   readonly row: CopiedRow | null
 }
 
-/** Describes the first row that only one side has, or else digests that differ although no row does. */
 function describeRemainder({ table: { name, columns }, key, from, to, row }: Remainder): string | null {
   if (row !== null) {
     const values = key.map((each) => row[columns.findIndex((column) => column.name === each)])

@@ -4,15 +4,13 @@ import { snakeCase, tables } from '../tables.ts'
 
 export type CopiedColumn = { readonly name: string; readonly kind: ColumnKind }
 
-/** A table with the columns that a copy inserts, by their names in the database. */
 export type CopiedTable = { readonly name: string; readonly columns: readonly CopiedColumn[] }
 
-/** Tables that a copy leaves out, with the reasons. */
 export const uncopiedTables: { readonly [Table in TableName]?: string } = {
   databaseCopies: 'it says of each database what it was copied from or to',
 }
 
-/** Every other table. The database computes generated columns itself. */
+/** The database computes generated columns itself. */
 export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
   .filter(([table]) => !(table in uncopiedTables))
   .map(([table, columns]) => ({
@@ -22,7 +20,7 @@ export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
       .map(([name, { kind }]) => ({ name: snakeCase(name), kind })),
   }))
 
-/** The tables that have rows in a database that was only migrated; a copy replaces those rows. */
+/** These tables have rows in a new, migrated database. A copy replaces the rows. */
 export const initialTables: readonly string[] = ['installation', 'asset_networks', 'asset_codes']
 
 export function isNumeric({ kind }: CopiedColumn): boolean {
@@ -31,7 +29,7 @@ export function isNumeric({ kind }: CopiedColumn): boolean {
 
 export type TableReference = { readonly child: string; readonly parent: string }
 
-/** Orders tables so that each comes after those that its foreign keys refer to. @throws Error if there is a cycle */
+/** Orders parents before children. @throws Error if there is a cycle */
 export function orderByReferences(
   unordered: readonly CopiedTable[],
   references: readonly TableReference[],

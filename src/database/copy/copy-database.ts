@@ -8,10 +8,8 @@ import type { CopiedRow, CopyMarker, CopySide, RowKey } from './copy-side.ts'
 export type CopyOptions = {
   readonly source: string
   readonly target: string
-  /** The id of a new copy. */
   readonly copyId: string
   readonly now: () => string
-  /** See `DatabaseOptions`; for the target. */
   readonly mustBeDurable: boolean
   /** Called once, before a new copy blocks the source. */
   readonly onBegin: () => Promise<void>
@@ -23,7 +21,6 @@ export type CopyOptions = {
 export type CopyResult = {
   readonly source: string
   readonly target: string
-  /** Whether an earlier run had completed this copy, so that nothing was done. */
   readonly wasComplete: boolean
   readonly movedAt: string
   readonly rows: number
@@ -33,8 +30,8 @@ export type CopyResult = {
 type CopySides = { readonly source: CopySide; readonly target: CopySide }
 
 /**
- * Copies all rows to an empty, migrated database, or continues an interrupted copy. Blocks writes to both databases
- * first. Compares every row afterwards, and then marks the source as moved and opens the target for services.
+ * Copies all rows to an empty, migrated database, or continues an interrupted copy. First blocks writes to both
+ * databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
  *
  * @throws Error when the target is neither empty nor an incomplete copy of this source, or the databases differ
  */
@@ -54,7 +51,8 @@ export async function copyDatabase(sides: CopySides, options: CopyOptions): Prom
   await options.inspect()
   const completedAt = marker.completedAt ?? options.now()
   await requireSameCopy(source, marker)
-  // In this order: after a kill in between, both databases are still blocked, and the next run completes the copy.
+  // The order matters: if the process is killed in between, both databases are still blocked, and the next run
+  // completes the copy.
   await source.mark({ ...marker, role: 'source', other: target.name, completedAt })
   await target.unfence({ ...marker, role: 'target', other: source.name, completedAt })
   return { ...result, wasComplete: false, movedAt: completedAt, rows: total, tables: compared }
@@ -62,7 +60,6 @@ export async function copyDatabase(sides: CopySides, options: CopyOptions): Prom
 
 type EarlierCopy = { readonly marker: CopyMarker; readonly isComplete: boolean }
 
-/** @throws Error unless the target is empty, or a copy of this source */
 async function findEarlierCopy({ source, target }: CopySides): Promise<EarlierCopy | null> {
   const [from, to] = [await source.readMarker(), await target.readMarker()]
   if (from?.role === 'target' && from.completedAt === null) {
@@ -98,7 +95,7 @@ async function beginCopy({ source, target }: CopySides, { copyId, now, onBegin }
   return marker
 }
 
-/** @throws Error when the copy was given up, or another one began, while this one ran */
+/** @throws Error when the copy was released, or another copy began */
 async function requireSameCopy(source: CopySide, { copyId }: CopyMarker): Promise<void> {
   if ((await source.readMarker())?.copyId === copyId) return
   throw new Error(`${source.name} is no longer blocked for this copy, so it has not moved. Give an empty database.`)
@@ -120,7 +117,6 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
   const progress = (await target.readMarker())?.progress ?? null
   if (progress === null) await target.beginLoad()
   const startedAt = tables.findIndex(({ name }) => name === progress?.table)
-  // Rows of complete tables and of the interrupted one.
   let done = await countAllRows(target, tables.slice(0, startedAt + 1))
   for (const [i, table] of tables.entries()) {
     if (i < startedAt) continue
@@ -130,12 +126,12 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
     for await (const rows of source.read(table, key, i === startedAt ? (progress?.key ?? null) : null)) {
       await stored
       const lastKey = keyColumns.map((column) => rows.at(-1)?.[column] ?? '')
-      // The target stores this batch while the source reads the next one.
+      // The target stores this batch while the source reads the next batch.
       stored = insertBatch(target, table, { rows, lastKey }).then(() => {
         done += rows.length
         onProgress(`rows, ${table.name}`, done, total)
       })
-      // Reported by the next `await`.
+      // The next `await` reports the error.
       stored.catch(() => {})
     }
     await stored

@@ -2,20 +2,19 @@ import type { OnProgress } from '../database.ts'
 import type { CopiedTable, TableReference } from './copied-tables.ts'
 
 /**
- * A stored value as text, in one form for both engines: integers in decimal, timestamps in ISO 8601, and JSON byte for
- * byte.
+ * A stored value is a string in the same format for both engines: integers in decimal, timestamps in ISO 8601, and JSON
+ * byte for byte.
  */
 export type CopiedValue = string | null
 
 export type CopiedRow = readonly CopiedValue[]
 
-/** The values of a row's primary key. */
 export type RowKey = readonly string[]
 
-/** Where a copy continues: after the row with this key. Earlier tables are complete. */
+/** A copy continues after the row with this key. Earlier tables are complete. */
 export type CopyProgress = { readonly table: string; readonly key: RowKey }
 
-/** The row of `database_copies`. `other` is the other database, without a password. */
+/** `other` is the other database, without a password. */
 export type CopyMarker = {
   readonly copyId: string
   readonly role: 'source' | 'target'
@@ -25,21 +24,18 @@ export type CopyMarker = {
   readonly progress: CopyProgress | null
 }
 
-/** The source or the target of a copy. Every change is one transaction. */
+/** Every change of the source or target is one transaction. */
 export type CopySide = {
-  /** The URL without a password. */
   readonly name: string
   readonly readMarker: () => Promise<CopyMarker | null>
   /**
-   * Blocks all writes of other processes durably, after those that are running. Removes all rows of `clearedTables`.
+   * Waits for running writes, then blocks all writes of other processes durably. Removes all rows of `clearedTables`.
    */
   readonly fence: (marker: CopyMarker, clearedTables?: readonly string[]) => Promise<void>
-  /** Stores the marker of a fenced database. */
   readonly mark: (marker: CopyMarker) => Promise<void>
-  /** Ends the fence; `null` removes the marker. */
+  /** `null` removes the marker. */
   readonly unfence: (marker: CopyMarker | null) => Promise<void>
   readonly references: () => Promise<readonly TableReference[]>
-  /** Returns the columns of the primary key. */
   readonly keyOf: (table: CopiedTable) => Promise<readonly string[]>
   readonly countRows: (table: CopiedTable) => Promise<number>
   readonly hasRows: (table: CopiedTable) => Promise<boolean>
@@ -47,7 +43,10 @@ export type CopySide = {
   readonly read: (table: CopiedTable, key: readonly string[], after: RowKey | null) => AsyncGenerator<CopiedRow[]>
   /** Inserts rows, and stores the progress in the same transaction. */
   readonly insert: (table: CopiedTable, rows: readonly CopiedRow[], progress: CopyProgress) => Promise<void>
-  /** Prepares a new target for many rows. Called before the first row, and again after an interruption there. */
+  /**
+   * Prepares a new target for many rows. Called before the first row, and again if the copy was interrupted before that
+   * row.
+   */
   readonly beginLoad: () => Promise<void>
   /** Reverts `beginLoad`, and prepares the planner for the new rows. */
   readonly endLoad: (onProgress: OnProgress) => Promise<void>
@@ -58,7 +57,7 @@ const minBatchRows = 100
 const maxBatchRows = 2_000
 const maxBatchCharacters = 500_000
 
-/** Returns the size of the next batch. Rows of one table have similar sizes, so memory stays flat. */
+/** Rows of one table have similar sizes, so memory use stays constant. */
 export function nextBatchSize(rows: readonly CopiedRow[]): number {
   if (rows.length === 0) return minBatchRows
   let characters = 0
@@ -67,6 +66,6 @@ export function nextBatchSize(rows: readonly CopiedRow[]): number {
   return Math.max(1, Math.min(maxBatchRows, fitting, rows.length * 10))
 }
 
-/** The message for callers, who must not learn where the database goes. */
+/** The message for callers must not reveal the new database. */
 export const fencedMessage =
   'The database is being moved, and stores nothing until the service runs on the new one. Retry with the same idempotency key.'

@@ -8,9 +8,8 @@ const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local st
 
 /**
  * Writes a dump in custom format. The dump gets its final name when it is on disk and each table has the snapshot's
- * number of rows.
- *
- * `pg_dump` runs with access to all merchants, because row-level security also applies to the owner of the tables.
+ * number of rows. `pg_dump` needs access to all merchants, because row-level security also applies to the owner of the
+ * tables.
  *
  * @param client a new client for `server`, which this function connects and closes
  * @throws Error when the target exists; when `pg_dump` is missing, older than the server, or fails; or when the dump is
@@ -68,7 +67,6 @@ async function requireAllRowsVisible(client: pg.Client): Promise<void> {
 
 type RowCounts = ReadonlyMap<string, number>
 
-/** Keys are table names as in the dump. */
 async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
@@ -83,7 +81,6 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
   return counts
 }
 
-/** Reads the whole dump, as a restore does. */
 async function requireRowCounts(dump: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
   await runTool('pg_restore', ['--data-only', '--file=-', dump], counter.read)
@@ -101,10 +98,8 @@ type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () =>
 const newline = 10
 const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
-/** This many bytes suffice to recognize a COPY statement. */
 const maxLineBytes = 1024 * 1024
 
-/** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */
 function rowCounter(): RowCounter {
   const rows = new Map<string, number>()
   let table: string | null = null
@@ -118,7 +113,6 @@ function rowCounter(): RowCounter {
     else rows.set(table, (rows.get(table) ?? 0) + 1)
   }
 
-  /** Three bytes suffice to recognize `\.`. */
   function appendToLine(part: Buffer): void {
     const maxLength = table === null ? maxLineBytes : 3
     if (line.length < maxLength) line += part.toString('latin1', 0, maxLength)

@@ -6,12 +6,7 @@ import type { ServerTarget } from './connection-url.ts'
 
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
-/**
- * Runs a tool from `PATH` and waits until it ends.
- *
- * @param onOutput receives the standard output
- * @throws Error with the standard error output
- */
+/** @throws Error with the standard error output */
 export async function runTool(
   tool: ClientTool,
   args: readonly string[],
@@ -57,7 +52,7 @@ export async function withConnectionString<Result>(
 ): Promise<Result> {
   const url = new URL(connectionString)
   const { searchParams } = url
-  // Without a host, pg connects to localhost but libpq to a Unix socket.
+  // Without a host, pg connects to localhost, but libpq connects to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
   // Only pg supports this value: encryption without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')

@@ -13,15 +13,12 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** Binds the value of the query parameter `name` or, if `name` is `null`, the constant `value`. */
+/** If `name` is `null`, the value is a constant. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /**
-   * Whether the parameter is compared with a column. A value that the column's type cannot represent then matches no
-   * row.
-   */
+  /** If the column's type cannot represent a compared value, no row matches. */
   readonly isCompared: boolean
 }
 
@@ -42,7 +39,6 @@ export function compileForPostgres({ node, scope }: Query): PostgresStatement {
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** Indexes of the parameters that are on the right side of a comparison. */
   readonly comparedParameters = new Set<number>()
   private rightOperand: OperationNode | null = null
 
@@ -66,15 +62,15 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitValue(node: ValueNode): void {
-    // PostgreSQL has no such clause; `fullScanSettings` prevents index scans instead.
+    // PostgreSQL has no such clause. `fullScanSettings` prevents index scans instead.
     if (node.value === noIndexMarker) return
     if (node === this.rightOperand) this.comparedParameters.add(this.numParameters)
     super.visitValue(node)
   }
 
   /**
-   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without them, the server sorts all rows instead of using an
-   * index.
+   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Otherwise the server would sort all rows instead of using
+   * an index.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
@@ -119,7 +115,6 @@ class PostgresCompiler extends PostgresQueryCompiler {
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
-  /** `null` if the query does not read or change exactly one known table. */
   private onlyTable(): string | null {
     const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
     if (!query || query.joins?.length) return null
@@ -131,7 +126,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Casts a uuid that is compared with text: the text id of a wallet's account is the wallet's uuid. */
+/** The text id of a wallet's account is the wallet's uuid, so the uuid is cast to text. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))
@@ -142,7 +137,6 @@ function columnKindOf(node: OperationNode): ColumnKind | null {
   return columnKindsByTable[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
 }
 
-/** A query with its table: `into` of an insert, `table` of an update, `from` of a select or delete. */
 type EnclosingQuery = RootOperationNode & {
   readonly into?: TableNode
   readonly table?: OperationNode

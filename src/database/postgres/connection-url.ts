@@ -1,9 +1,8 @@
 import type { ClientConfig } from 'pg'
 
-/** When `queue` requests wait for a connection, further requests are rejected to shed load. */
+/** If `queue` requests wait for a connection, further requests are rejected to shed load. */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
-/** Each process has a pool of this size. */
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
 
 /** `name` is for messages, and has no password. */
@@ -12,7 +11,7 @@ export type ServerTarget = { readonly config: ClientConfig; readonly name: strin
 export type ConnectionSettings = { readonly servers: readonly ServerTarget[]; readonly sizes: PoolSizes }
 
 /**
- * Accepts one or several servers, like libpq: `postgres://user@one:5432,other:5432/database`. The parameters `pool` and
+ * Accepts several servers, like libpq: `postgres://user@one:5432,other:5432/database`. The parameters `pool` and
  * `queue` set the pool's sizes.
  *
  * @throws Error whose message does not contain the password
@@ -46,7 +45,6 @@ function parseServerUrl(text: string, name: string, count: number): URL {
     )
   }
   const url = new URL(text)
-  // libpq also accepts a list here, but we accept one host, such as the folder of a socket.
   if (url.searchParams.get('host')?.includes(','))
     throw new Error('DATABASE_URL: name several hosts before the database')
   return url

@@ -2,13 +2,12 @@ import type pg from 'pg'
 import type { OnProgress } from '../database.ts'
 import { fenceName } from './write-fence.ts'
 
-/** An index or a foreign key, with the statement that creates it. */
 type DeferredObject = { readonly name: string; readonly dropSql: string; readonly createSql: string }
 
 /**
  * Drops foreign keys and secondary indexes, because creating them for all rows is several times faster than maintaining
- * them row by row. Their definitions are kept in the comment of the fence's function, which ends with the fence. The
- * caller's transaction must include the fence.
+ * them row by row. Their definitions are kept in the SQL comment of the fence's function, which exists until the fence
+ * ends. The caller's transaction must include the fence.
  */
 export async function dropDeferredObjects(client: pg.Client): Promise<void> {
   const { rows } = await client.query<DeferredObject>(deferredObjectsSql)
@@ -16,11 +15,9 @@ export async function dropDeferredObjects(client: pg.Client): Promise<void> {
   const dropped = rows.filter(({ name }) => !stored.some((each) => each.name === name))
   const comment = client.escapeLiteral(JSON.stringify([...stored, ...dropped]))
   await client.query(`comment on function ${fenceName}() is ${comment}`)
-  // Foreign keys depend on indexes, so the order of the creation is reversed.
   for (const { dropSql } of rows.toReversed()) await client.query(dropSql)
 }
 
-/** Creates the dropped objects that are still missing, each in a transaction of its own. */
 export async function createDeferredObjects(client: pg.Client, onProgress: OnProgress): Promise<void> {
   const stored = await readDeferredObjects(client)
   const { rows: existing } = await client.query<DeferredObject>(deferredObjectsSql)
@@ -36,7 +33,7 @@ async function readDeferredObjects(client: pg.Client): Promise<readonly Deferred
   return JSON.parse(rows[0].comment ?? '[]')
 }
 
-/** In the order of their creation. Foreign keys are created last, because they may refer to unique indexes. */
+/** Foreign keys are created last, because they may refer to unique indexes. */
 const deferredObjectsSql = `select name, "dropSql", "createSql" from (
     select 1 as place, i.relname as name, format('drop index %I', i.relname) as "dropSql",
         pg_get_indexdef(indexrelid) as "createSql"

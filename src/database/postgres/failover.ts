@@ -2,17 +2,12 @@ import type { ClientBase, ClientConfig } from 'pg'
 import pg from 'pg'
 import type { ServerTarget } from './connection-url.ts'
 
-/** A statement that takes longer triggers a search for the primary. */
 const probeIntervalMs = 2_000
-/** The time limit of the probe of one server. */
 const probeTimeoutMs = 3_000
 
 export type PrimaryServer = {
   readonly createClient: (options: ClientConfig) => pg.Client
-  /** The class of clients that pg's pool creates. */
-  readonly Client: new (
-    options?: ClientConfig,
-  ) => pg.Client
+  readonly Client: new (options?: ClientConfig) => pg.Client
   readonly currentIndex: () => number
   /**
    * Searches for the primary and closes connections to other servers. Does nothing if there is only one server.
@@ -20,7 +15,7 @@ export type PrimaryServer = {
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** Searches for the primary every 2 s until `result` settles, because a frozen server never responds. */
+  /** A frozen server never responds, so this searches for the primary every 2 s until `result` settles. */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
@@ -28,7 +23,7 @@ export type PrimaryServer = {
  * Probes all servers concurrently, because a frozen server accepts connections but never responds. The first server
  * that passes `requirePrimary` is the primary.
  *
- * @param check the SQL of the probe; `isStandbySql` is a probe that writes nothing
+ * @param check the SQL of the probe; `isStandbySql` writes nothing
  */
 export function followPrimary(servers: readonly ServerTarget[], check = replicate): PrimaryServer {
   const opened = new Map<pg.Client, number>()
@@ -94,8 +89,8 @@ async function probeServer({ config }: ServerTarget, check: string): Promise<voi
 }
 
 /**
- * Makes the next COMMIT wait for the synchronous standbys, if any. Writes a WAL record, because a commit without one
- * does not wait.
+ * Makes the next COMMIT wait for the synchronous standbys, if there are any. Writes a WAL record, because a COMMIT
+ * without a WAL record does not wait.
  */
 export const replicate = `select case when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
@@ -108,7 +103,7 @@ export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
  * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose them. A former
  * primary that does not know its successor fails this check, because its standbys follow another server.
  *
- * @throws Error if the check fails, or takes longer than `probeTimeoutMs`, which also closes the connection
+ * @throws Error if the check fails, or takes longer than `probeTimeoutMs`; then it also closes the connection
  */
 export async function requirePrimary(client: ClientBase, check = replicate): Promise<void> {
   let hasWarning = false
@@ -128,7 +123,7 @@ export async function requirePrimary(client: ClientBase, check = replicate): Pro
   }
 }
 
-/** COMMIT succeeds with a warning if its wait for a standby was cancelled; a failover can lose that commit. */
+/** If COMMIT succeeds with a warning, its wait for a standby was cancelled, and a failover can lose that commit. */
 export function isWarning(code: string | undefined): boolean {
   return code?.startsWith('01') === true
 }

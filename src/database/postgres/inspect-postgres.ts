@@ -15,13 +15,12 @@ import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** The oldest tested version. */
 const minServerVersion = 150_000
 
 /**
- * Opens the database with read-only sessions.
+ * Sessions are read-only.
  *
- * @throws Error with the server and database, when the database cannot be reached or has no tables of this service
+ * @throws Error when the database cannot be reached or has no tables of this service
  */
 export async function inspectPostgres(url: string, migrations: readonly Migration[]): Promise<InspectedDatabase> {
   const { servers, sizes } = parseConnectionUrl(url)
@@ -123,13 +122,8 @@ function serverSettings(server: ServerInfo, connections: number): EngineSetting[
   ]
 }
 
-/**
- * Returns nothing if there is no other server.
- *
- * @param failsOver whether the service switches to another server, which loses commits that were not replicated
- */
 async function replicationSettings(client: pg.Client, failsOver: boolean): Promise<EngineSetting[]> {
-  // Any user can see how many standbys there are, but only members of `pg_monitor` can see which are synchronous.
+  // Any user can see the number of standbys, but only members of `pg_monitor` can see which are synchronous.
   const { rows } = await client.query<{ names: string; standbys: number; synchronous: number; canMonitor: boolean }>(
     `select current_setting('synchronous_standby_names') as names, count(*)::int as standbys,
       count(*) filter (where sync_state in ('sync', 'quorum'))::int as synchronous,
@@ -151,7 +145,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** Reads the setting in a session of the pool, because it may differ from the server's setting. */
+/** The setting of a session in the pool may differ from the server's setting. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

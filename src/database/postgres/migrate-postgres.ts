@@ -67,7 +67,6 @@ const dialect: MigrationDialect = {
       raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
         foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
     ),
-    // Autovacuum would also analyze the table, but later.
     raw(sql`analyze ${sql.table(table)}`),
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
@@ -79,7 +78,6 @@ const forbiddenVerbs = ['update', 'delete', 'truncate']
 const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
-/** An advisory lock. The number is arbitrary, but the same in every version. */
 const migrationLockKey = 7_230_417_005
 
 type MigrateOptions = {
@@ -102,7 +100,7 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security also applies to the owner of the tables. Without this setting a migration would see no rows.
+    // Row-level security also applies to the owner of the tables. Otherwise a migration would see no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
@@ -135,7 +133,7 @@ async function applyPendingMigrations(
   await grantToServiceRole(client)
 }
 
-/** The first schema of `search_path` must be empty. Runs within the open transaction. */
+/** The first schema of `search_path` must be empty. */
 export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
   await createMigrationsTable(client)
   await applyMigrations(client, migrations)

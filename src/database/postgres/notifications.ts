@@ -4,17 +4,16 @@ import type { PrimaryServer } from './failover.ts'
 
 const channel = 'payout_gateway_commits'
 
-/** Commits within this time share a NOTIFY. */
 const notifyIntervalMs = 10
 
-/** A process can die between its COMMIT and its NOTIFY, so watchers are also called this often. */
+/** A process can die between its COMMIT and its NOTIFY, so watchers are also called at this interval. */
 const fallbackPollMs = 2_000
 
 const reconnectDelayMs = 1_000
 
 export type Notifications = {
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Notifies all processes, including this one. */
+  /** The notified processes include this process. */
   readonly notify: (table: TableName) => void
   readonly close: () => Promise<void>
 }
@@ -22,10 +21,8 @@ export type Notifications = {
 type NotificationWatcher = { readonly table: TableName; readonly call: () => void }
 
 /**
- * Uses LISTEN and NOTIFY on a separate connection.
- *
- * NOTIFY is sent after the commit, because a transaction with NOTIFY holds a server-wide lock during COMMIT, so commits
- * would wait for each other's sync.
+ * Uses LISTEN and NOTIFY on a separate connection. NOTIFY is sent after the commit: a transaction with NOTIFY holds a
+ * server-wide lock during COMMIT, so commits would wait for each other's sync.
  */
 export function notifications(primary: PrimaryServer): Notifications {
   const watchers = new Set<NotificationWatcher>()
@@ -40,7 +37,6 @@ export function notifications(primary: PrimaryServer): Notifications {
     for (const watcher of watchers) if (table === null || watcher.table === table) watcher.call()
   }
 
-  /** `null` if there is no connection. Another attempt follows after `reconnectDelayMs`. */
   function ensureConnected(): Promise<pg.Client | null> {
     client ??= connect()
     return client
@@ -49,7 +45,7 @@ export function notifications(primary: PrimaryServer): Notifications {
   async function connect(): Promise<pg.Client | null> {
     const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
-    // A client can report its end several times, but must reconnect once.
+    // A client can report its end several times, but must reconnect only once.
     const handleLoss = () => {
       if (isLost) return
       isLost = true
@@ -62,7 +58,6 @@ export function notifications(primary: PrimaryServer): Notifications {
     try {
       await opened.connect()
       opened.on('notification', ({ payload, processId }) => {
-        // `notify` has already called the watchers of this process.
         if (processId !== backendPidOf(opened)) callWatchers(payload ?? null)
       })
       await opened.query(`listen ${channel}`)

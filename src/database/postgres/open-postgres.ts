@@ -19,7 +19,6 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** The interval of searches for the primary while no statement fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
@@ -98,7 +97,6 @@ const selectFence = query(
       from migrations limit 1` as never,
 )
 
-/** Checks and migrates the database on a separate connection. */
 async function prepareDatabase(
   { primary, servers }: PrimaryAndServers,
   migrations: readonly Migration[],
@@ -149,8 +147,8 @@ async function requireDurability(client: pg.Client, onUnsafe: (message: string) 
 }
 
 /**
- * Commits wait for the disk of the server and of each synchronous standby. The stricter `remote_apply` is kept; a
- * weaker setting is overridden.
+ * Commits wait for the disk of the server and of each synchronous standby. A weaker setting of the server is
+ * overridden, but the stricter setting `remote_apply` is kept.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

@@ -2,10 +2,8 @@ import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
-/** If `values` is null, the server only describes the statement. */
 export type PipelineStep = {
   readonly name: string
-  /** Null if this connection has already prepared the statement. */
   readonly text: string | null
   readonly values: readonly (string | null)[] | null
   readonly toRow: ((values: (string | null)[]) => unknown) | null
@@ -21,7 +19,6 @@ export type StepResult = {
 
 export type StatementPipeline = Submittable & {
   readonly results: Promise<readonly StepResult[]>
-  /** Known even if a later step failed. */
   readonly preparedNames: () => readonly string[]
 }
 
@@ -29,7 +26,7 @@ export type StatementPipeline = Submittable & {
  * Sends all steps with one Sync, in one round trip.
  *
  * Unless a transaction is open, the steps up to the Sync are one implicit transaction, and the server skips the steps
- * after a failed one. pg's own pipelining sends a Sync for each statement: the steps after a failed one would run,
+ * after a failed step. pg's own pipelining sends a Sync for each statement: the steps after a failed step would run
  * without the settings of row-level security.
  *
  * @param closed prepared statements to close first

@@ -11,9 +11,8 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
-  /** `null` means the login role. */
   readonly role: string | null
-  /** For an inspection, whose server may be a standby. */
+  /** The server of an inspection may be a standby. */
   readonly isReadOnly?: boolean
 }
 
@@ -34,10 +33,8 @@ const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
 const idleInTransactionTimeoutMs = 15_000
 
-/** Shared by all pools, because all databases have the same tables. */
 const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
-/** Connects to the new primary after a failover. */
 export function postgresPool(
   primary: PrimaryServer,
   sizes: PoolSizes,
@@ -47,11 +44,12 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // Overrides the server's setting: with `off`, a crash loses acknowledged commits.
+    // The session overrides the server's setting: with `off`, a crash loses acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
     // Every query finds its rows by a merchant's key, so plans for specific values are no better.
     'plan_cache_mode=force_generic_plan',
-    // A plan that was made while a table had one page would continue to scan the whole table after it has grown.
+    // The server may create a plan while a table is small. Such a plan would continue to scan the whole table after the
+    // table has grown.
     'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
@@ -68,7 +66,6 @@ export function postgresPool(
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     options: settings.map((setting) => `-c ${setting}`).join(' '),
   })
-  // The pool replaces broken idle connections.
   pool.on('error', () => {})
 
   async function connect() {

@@ -10,10 +10,7 @@ import { fenceName } from './write-fence.ts'
 
 /**
  * Finds damaged pages, indexes that differ from their tables (both with the extension amcheck), and rows that refer to
- * missing rows.
- *
- * Creates the extension if it is missing, in a transaction that is rolled back. `unchecked` reports a missing
- * permission.
+ * missing rows. Creates a missing extension in a transaction that is rolled back.
  *
  * @param client a new client, which this function connects and closes
  */
@@ -38,10 +35,8 @@ function amcheckUnavailable({ message }: CheckFailure): string {
   return `indexes and pages, because the extension amcheck is not available: ${message}`
 }
 
-/** `isUnavailable` is true if the role may not use amcheck, or an old version lacks the function. */
 type CheckFailure = { readonly message: string; readonly isUnavailable: boolean }
 
-/** `null` if the statement finds no problem. The transaction can continue in any case. */
 async function tryStatement(client: pg.Client, text: string): Promise<CheckFailure | null> {
   await client.query('savepoint attempt')
   try {
@@ -75,7 +70,6 @@ async function findOrphans(client: pg.Client): Promise<string[]> {
 }
 
 async function findDamage(client: pg.Client): Promise<SelfCheck> {
-  // The extension may exist in another schema.
   await client.query(`select set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''),
     quote_ident(nspname)), true) from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'amcheck'`)
   const { rows } = await client.query<{ name: string; check: string }>(`
@@ -106,7 +100,6 @@ export async function checkSchemaPostgres(client: pg.Client, migrations: readonl
   client.on('error', () => {})
   await client.connect()
   try {
-    // In an inspection, transactions are read-only by default.
     await client.query('begin read write')
     const { rows } = await client.query(
       `select current_schema() as schema, current_setting('server_version') as version`,
@@ -157,8 +150,8 @@ const isOfExtensionSql = (catalogue: string, oid: string) =>
   `exists (select from pg_depend where classid = '${catalogue}'::regclass and objid = ${oid} and deptype = 'e')`
 
 /**
- * All objects in the first schema of `search_path` that can affect how rows are stored, read or checked. Disabled
- * triggers and foreign keys, and invalid indexes, have other definitions than active ones.
+ * All objects in the first schema of `search_path` that can affect how rows are stored, read or checked. The definition
+ * of a disabled trigger or foreign key, or of an invalid index, differs from the definition of an active one.
  */
 const schemaObjectsSql = `
   with relations as (

@@ -22,7 +22,6 @@ export type ControlStatement =
   | 'commit'
   | 'rollback'
 
-/** Runs the items in order, in one round trip. */
 export type SendStatements = (
   items: readonly (BoundQuery | ControlStatement)[],
   options?: { readonly mayTakeLong?: boolean },
@@ -42,12 +41,12 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** The limit of each connection, because each prepared statement uses memory of the server. */
+/** Each prepared statement uses memory of the server, so the limit applies to each connection. */
 export const maxPreparedProjections = 200
 
 /**
- * For the audit, because an index may be damaged. Nested loops are off: until a table is analyzed, the server
- * underestimates how many rows pass row-level security, and would scan a table for each row.
+ * The audit uses no indexes, because an index may be damaged. Nested loops are off, because they would scan a table for
+ * each row: until a table is analyzed, the server underestimates how many rows pass row-level security.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -59,7 +58,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** Short, because other merchants need the connection of a waiting transaction, or share its batch. */
+/** The timeout is short, because other merchants need the connection of a waiting transaction, or share its batch. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -77,12 +76,14 @@ const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config(
 
 /**
  * Generic plans are discarded at growing intervals. While a table is small and not analyzed, the planner may prefer an
- * index on the merchant to the index that finds the row; once the table has grown, such a plan is slow.
+ * index on the merchant to the index that finds the row. Such a plan is slow once the table has grown.
  */
 const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
-/** Longer than the server's statement timeout. If there is no response by then, the network has failed silently. */
+/**
+ * The server's statement timeout is shorter. If there is no response after this time, the network has failed silently.
+ */
 const responseTimeoutMs = 60_000
 
 type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
@@ -94,7 +95,6 @@ type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on'
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
-  /** Names of prepared statements that the next round trip closes. */
   let evicted: string[] = []
   const preparedProjections = new LRUCache<string, true>({
     max: maxPreparedProjections,
@@ -125,7 +125,6 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
   const isPrepared = (name: string) =>
     isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** Only the first step with an unprepared name contains the SQL text. */
   function stepFactory() {
     const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {
@@ -168,7 +167,6 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       const described = await findOrDescribe(items)
       const step = stepFactory()
       const steps: PipelineStep[] = []
-      /** The index of each item's step. The other steps change settings. */
       const itemSteps: number[] = []
       for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {

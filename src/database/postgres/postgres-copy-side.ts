@@ -14,11 +14,10 @@ import { requireAllRowsVisible } from './row-security.ts'
 import { isoTime } from './values.ts'
 import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 
-/** The advisory lock of the session that copies. The number is arbitrary, but the same in every version. */
 const copyLockKey = 7_230_417_057
 
 /**
- * Creating the fence waits for running transactions, and later transactions wait for the fence. So an attempt gives up
+ * Creating the fence waits for running transactions, and later transactions wait for the fence. So an attempt ends
  * early and is repeated.
  */
 const fenceLockTimeoutMs = 2_000
@@ -33,17 +32,12 @@ const sqlTypes: Readonly<Record<ColumnKind, string>> = {
   json: 'json',
 }
 
-/**
- * Connects to a migrated PostgreSQL database as the source or target of a copy.
- *
- * @throws Error when another process copies to or from it
- */
+/** @throws Error when another process copies to or from the database */
 export async function postgresCopySide(url: string): Promise<CopySide> {
   const { servers } = parseConnectionUrl(url)
   const primary = followPrimary(servers)
   await primary.find()
   const client = primary.createClient({ connectionTimeoutMillis: 10_000 })
-  // The error is ignored here, because the next statement on the broken connection reports it.
   client.on('error', () => {})
   await client.connect()
   const inserts = new Map<string, string>()
@@ -59,7 +53,6 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
     }
   }
 
-  /** Retries after lock timeouts and deadlocks with running transactions. */
   async function fence(marker: CopyMarker, clearedTables: readonly string[] = []): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -107,8 +100,8 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
       inserts.set(table.name, text)
       const values = table.columns.map(({ kind }, i) => rows.map((row) => encodeValue(kind, row[i] ?? null)))
       await inTransaction(async () => {
-        // Only the commit of the marker that ends the copy waits for the disk. It makes all earlier commits durable
-        // too.
+        // Only the commit of the marker that ends the copy waits for the disk. That commit makes all earlier commits
+        // durable.
         await client.query('set local synchronous_commit = off')
         await client.query({ name: `copy ${table.name}`, text, values })
         await client.query('update database_copies set progress = $1', [JSON.stringify(progress)])
@@ -168,7 +161,10 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
   return `insert into ${client.escapeIdentifier(name)} (${names}) select * from unnest(${arrays})`
 }
 
-/** Reads with a cursor, so that the server sorts at most once. It sends a batch while the caller uses the previous one. */
+/**
+ * Reads with a cursor, so that the server sorts at most once. The server sends a batch while the caller uses the
+ * previous batch.
+ */
 async function* readRows(
   client: pg.Client,
   { name, columns }: CopiedTable,
@@ -194,7 +190,6 @@ async function* readRows(
       const rows = await next
       if (rows.length === 0) return
       next = fetchRows(client, columns, nextBatchSize(rows))
-      // Reported by the next `await`.
       next.catch(() => {})
       yield rows
     }
@@ -213,7 +208,6 @@ async function fetchRows(client: pg.Client, columns: readonly CopiedColumn[], li
   return rows
 }
 
-/** Leaves every value in PostgreSQL's text format. */
 const rawTypes = { getTypeParser: () => (text: string) => text } as unknown as NonNullable<QueryArrayConfig['types']>
 
 /** Like `isoTime`, but keeps digits beyond milliseconds, so that a comparison finds them. */
@@ -222,7 +216,6 @@ function exactTime(text: string): string {
   return beyond === '' ? isoTime(text) : isoTime(text).replace('Z', `${beyond}Z`)
 }
 
-/** PostgreSQL writes the year 0 as 1 BC. */
 function encodeValue(kind: ColumnKind, value: CopiedValue): CopiedValue {
   return kind === 'timestamp' && value?.startsWith('0000-') ? `0001${value.slice(4)} BC` : value
 }
@@ -240,7 +233,7 @@ const keySql = `select attname as name from pg_constraint cross join unnest(conk
   where contype = 'p' and conrelid = to_regclass(quote_ident($1)) order by place`
 
 async function readMarker(client: pg.Client): Promise<CopyMarker | null> {
-  // A database of an earlier version has no such table.
+  // An earlier version had no such table.
   const { rows: tables } = await client.query(`select to_regclass('database_copies') as name`)
   if (tables[0].name === null) return null
   const { rows } = await client.query({

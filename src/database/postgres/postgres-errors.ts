@@ -2,13 +2,13 @@ import { DomainError, unavailable } from '../../core/errors.ts'
 import { fencedMessage } from '../copy/copy-side.ts'
 import { ConflictError } from '../database.ts'
 
-/** Returns PostgreSQL's error code: five characters, of which the first two are the class. `null` for other errors. */
+/** PostgreSQL's error codes have five characters, of which the first two are the class. */
 export function sqlState(error: unknown): string | null {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** True for a serialization failure, a deadlock and a unique violation. A retry sees the other transaction's rows. */
+/** After a serialization failure, a deadlock or a unique violation, a retry sees the other transaction's rows. */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
@@ -17,7 +17,6 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
-/** True if the connection broke, the server closed it, or the server is unreachable. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
   if (state !== null) return /^08|^57P0|^25P03/.test(state) || (error as { severity?: string }).severity === 'FATAL'
@@ -26,23 +25,22 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** True if the connection is lost, or its server is read-only because another server has become the primary. */
+/** A server is also unusable if it is read-only because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
 /**
- * True if the server is out of connections, disk or memory, a timeout expired, or another server has become the
- * primary.
+ * The server may be out of connections, disk or memory, a timeout may have expired, or another server may have become
+ * the primary.
  */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** The error code of the copy fence, in PostgreSQL's class of operator interventions (57). */
+/** The code is in PostgreSQL's class of operator interventions (57). */
 export const fencedState = '57M01'
 
-/** Returns UNAVAILABLE for an error that a retry may avoid, otherwise the error itself. */
 export function unavailableIfTransient(error: unknown): unknown {
   if (error instanceof DomainError) return error
   if (sqlState(error) === fencedState) return Object.assign(unavailable(fencedMessage), { cause: error })

@@ -10,7 +10,7 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** Limits latency, because the first query of a round trip gets its result together with the last query. */
+/** The maximum limits latency, because all queries of a round trip get their results together. */
 const maxReadsPerRoundTrip = 16
 
 /**
@@ -71,7 +71,6 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
     const transaction = openTransaction(pool, mayTakeLong ? ['beginSnapshot', 'fullScan'] : ['beginSnapshot'])
     try {
       const result = await read({ execute: transaction.execute })
-      // The result does not depend on how a read-only transaction ends.
       transaction.commit().catch(transaction.rollBack)
       return result
     } catch (error) {

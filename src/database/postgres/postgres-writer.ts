@@ -24,20 +24,19 @@ import { openTransaction } from './transaction.ts'
 import type { BatchableWrite } from './write-batcher.ts'
 import { writeBatcher } from './write-batcher.ts'
 
-/** Retry policy: exponential backoff with full jitter. */
 const maxAttempts = 12
 const initialBackoffMs = 4
 const maxBackoffMs = 250
 
 /**
- * A transaction that waits too long for a lock fails and is retried; until the retry, others can use its connection.
+ * A transaction that waits too long for a lock fails and is retried. Until the retry, others can use its connection.
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Limits the latency of writes after a burst. */
+/** The maximum limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
-/** Leaves space in the queue for other merchants while one merchant's rows are locked. */
+/** The limit leaves space in the queue for other merchants while one merchant's rows are locked. */
 const maxQueuedPerMerchant = maxQueuedWrites / 2
 
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
@@ -81,12 +80,11 @@ export function postgresWriter(
   /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
   const maxLockRetries = Math.max(1, Math.floor(connections / 2))
   let lockRetries = 0
-  /** The queued writes of each merchant whose serial batch is running. */
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
-   * The number of unfinished writes of failed concurrent batches, by merchant. Until they end, the merchant joins no
-   * concurrent batch.
+   * Counts unfinished writes of failed concurrent batches by merchant. Until they end, the merchant joins no concurrent
+   * batch.
    */
   const isolated = new Map<string, number>()
   const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
@@ -200,8 +198,8 @@ export function postgresWriter(
   }
 
   /**
-   * One merchant's lock wait would block the whole batch (head-of-line blocking), so `lock_timeout` fails the batch
-   * early.
+   * If one merchant waited for a lock, the whole batch would wait (head-of-line blocking). So `lock_timeout` fails the
+   * batch early.
    */
   async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
     await commitBatch(batch, {
@@ -215,7 +213,6 @@ export function postgresWriter(
     })
   }
 
-  /** Until the write ends, its merchant is excluded from concurrent batches. */
   function runIsolated(write: MerchantWrite): void {
     const { merchantId, resolve, reject } = write
     const addToCount = (difference: number) => {
@@ -233,7 +230,7 @@ export function postgresWriter(
     enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  /** If the batch fails, passes each write to `rerun`, unless the server is down. */
+  /** If the batch fails, calls `rerun` for each write, unless the server is down. */
   async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
     let outcomes: readonly Outcome[]
     try {
@@ -267,7 +264,7 @@ async function runInBatch(
     if (isRead(query)) return tx.execute(query, params)
     if (!returnsRows(query)) hasWritten = true
     pendingStatements++
-    // A statement with RETURNING that returns no row changed nothing, for example a debit above the balance.
+    // If a statement with RETURNING returns no row, it changed nothing. An example is a debit above the balance.
     return mapMaybe(tx.execute<never>(query, params), (rows) => {
       pendingStatements--
       if (rows.length > 0) hasWritten = true
@@ -292,7 +289,6 @@ async function runInBatch(
   }
 }
 
-/** The operation's `tx` becomes invalid when the operation ends. */
 async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
   const requireRunning = () => {
@@ -306,7 +302,6 @@ async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Pr
 }
 
 type BatchRunner = {
-  /** Returns the outcomes in the order of the writes. */
   readonly run: (tx: Tx, deferred: DeferredWrites) => Promise<readonly Outcome[]>
   readonly rerun: (write: MerchantWrite) => void | Promise<void>
 }

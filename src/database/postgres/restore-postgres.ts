@@ -65,7 +65,6 @@ async function requireDumpFile(backup: string): Promise<void> {
   }
 }
 
-/** Omits relations of PostgreSQL and of extensions. */
 const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
@@ -75,13 +74,13 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Returns the name of a relation that neither PostgreSQL nor an extension created; `null` if there is none. */
+/** Relations that PostgreSQL or an extension created are ignored. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null
 }
 
-/** Drops what was restored, so that no service starts on a rejected backup. */
+/** Drops all restored objects, so that no service starts on a rejected backup. */
 const dropAllSql = `do $$ declare made record; begin
     for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',

@@ -4,10 +4,10 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** The role that sessions assume if the login role bypasses row-level security. */
+/** Sessions assume this role if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** True if the session's settings contain the row's merchant or allow all merchants. */
+/** A row is visible if the session's settings contain its merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
@@ -24,12 +24,12 @@ function customerPolicySql(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
-/** `customerPolicy` is the condition of the table's customer policy, if it has one. */
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
  * Enables row-level security, also for the owner of the tables. Whenever a database is opened, its customer policies
- * are updated to this version's declaration. To detect a change, the SQL comment of a policy contains its condition.
+ * are updated to this version's declaration. The SQL comment of a policy contains its condition, so that a change is
+ * detected.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
@@ -74,7 +74,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** True for a superuser, and for a role with BYPASSRLS. */
+/** A superuser and a role with BYPASSRLS bypass row-level security. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -83,9 +83,8 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * Throws unless this session sees all rows once it sets `app.every_merchant`: an operator's policy may hide some.
- *
- * @throws Error with the name of a table
+ * @throws Error with the name of a table that may hide rows even with `app.every_merchant`, because of an operator's
+ *   policy
  */
 export async function requireAllRowsVisible(client: Client): Promise<void> {
   const { rows } = await client.query(`

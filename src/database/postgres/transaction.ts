@@ -17,12 +17,12 @@ export type Transaction = Reader & {
    * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored or would survive a failover
    */
   readonly commit: () => Promise<void>
-  /** Returns the cause: a statement's error, even if the operation caught it, or else `error`. */
+  /** Returns the cause of the rollback: a statement's error, even if the operation caught it, or else `error`. */
   readonly rollBack: (error: unknown) => Promise<unknown>
 }
 
 type QueuedStatement = BoundQuery & {
-  /** Whether the operation awaits the rows. If so, the statement cannot be deferred. */
+  /** If the operation awaits the rows, the statement cannot be deferred. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void
@@ -31,9 +31,9 @@ type QueuedStatement = BoundQuery & {
 const maxUnsentStatements = 500
 
 /**
- * Concurrent statements of an operation are sent together, with BEGIN before the first. A write without RETURNING
- * returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If it fails,
- * the transaction fails.
+ * Concurrent statements of an operation are sent together, with BEGIN before the first statement. A write without
+ * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If
+ * the write fails, the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null
@@ -68,8 +68,8 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
 
   async function sendQueued(): Promise<void> {
     do {
-      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are queued by
-      // now.
+      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are now in the
+      // queue.
       await new Promise((resolve) => setImmediate(resolve))
       // The statements' own promises report the error.
       await send().catch(() => {})

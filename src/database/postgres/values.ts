@@ -2,7 +2,6 @@ import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
-/** `isColumn` is false for an expression. */
 export type RowField = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
 
 export const typeOids = {
@@ -24,7 +23,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Encodes a value in PostgreSQL's text format. `null` means NULL.
+ * Encodes a value in PostgreSQL's text format.
  *
  * @param type OID of the type that PostgreSQL expects
  */
@@ -46,8 +45,8 @@ function encodeArray(items: readonly unknown[], type: number): string {
 }
 
 /**
- * Returns a function that decodes a row to the object that SQLite would return. The function is generated code, which
- * is faster than a loop. All names in it are columns of our own queries.
+ * The result equals the object that SQLite would return. Generated code is faster than a loop. All names in it are
+ * columns of our own queries.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const properties = fields.map((field, i) => {
@@ -72,7 +71,6 @@ export function createProjectionDecoder(fields: readonly RowField[]): (values: (
 
 const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, integerOrText, booleanToBigint }
 
-/** Values of other types stay strings. */
 const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
   [typeOids.boolean]: 'booleanToBigint',
   [typeOids.bigint]: 'BigInt',

@@ -12,18 +12,17 @@ export type WriteBatcher<Write extends BatchableWrite> = {
 }
 
 /**
- * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` of them: those that
- * arrived in one event-loop iteration, or while `maxConcurrentBatches` batches were running.
+ * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` writes. A batch contains
+ * the writes that arrived in one event-loop iteration, or while `maxConcurrentBatches` batches were running.
  *
  * - A merchant is in at most one running batch, because a second batch would wait for the locks of the first.
- * - Fairness: a batch takes one write of each merchant before it takes a second write of any merchant.
+ * - Fairness: a batch contains a second write of a merchant only after one write of each merchant.
  * - A batch is sorted by merchant, so that all processes lock rows in the same order and do not deadlock.
  */
 export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,
   runBatch: (batch: readonly Write[]) => Promise<void>,
 ): WriteBatcher<Write> {
-  /** The merchant at the front is served first. */
   const queues = new Map<string, Write[]>()
   const runningMerchants = new Set<string>()
   let queued = 0

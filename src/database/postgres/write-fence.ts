@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** The session setting of the one process that may write to a fenced database. */
+/** Only the process with this session setting may write to a fenced database. */
 const exemptSetting = 'app.copying'
 
 /** The schema check ignores this function and its triggers. */

@@ -8,7 +8,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
  * Copies the database to a new file, which gets its final name when it is complete, checked and on disk.
  *
  * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes,
- * so the copy does not show damaged ones. Therefore the database is checked as well as the copy.
+ * so a damaged index is not visible in the copy. Therefore the database is checked as well as the copy.
  *
  * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */
@@ -38,7 +38,7 @@ function requireIntegrity(raw: Sqlite.Database, sentence: string): void {
   if (errors.length > 0) throw new Error(`${sentence}: ${errors.slice(0, 3).join('; ')}`)
 }
 
-/** The copy's row counts must lie between the database's row counts before and after copying. */
+/** The database may be in use, so the copy's row counts must lie between the counts before and after copying. */
 function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCounts; atMost: RowCounts }): void {
   const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {
@@ -50,7 +50,6 @@ function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCo
   }
 }
 
-/** Counts the rows of append-only tables. */
 type RowCounts = readonly number[]
 
 function countRows(raw: Sqlite.Database): RowCounts {

@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** A parameter binds the value of the query parameter `name` or, if `name` is `null`, the constant `value`. */
+/** If `name` is `null`, the value is a constant. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
@@ -40,7 +40,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
     if (isList) this.append('))')
   }
 
-  /** Omits row locks, because there is only one writer. */
+  /** SQLite has only one writer, so it needs no row locks. */
   protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
     if (rawModifier || modifier === undefined || !lockModifiers.has(modifier))
       throw new Error('SQLite does not support this modifier of a select')

@@ -9,9 +9,8 @@ import { createPrivateFile, fsyncPath } from '../private-file.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
- * Checks that the file at `path` is a database of this service. If it is missing, creates an empty file that only its
- * owner can read; SQLite gives the WAL the same mode. If other users can read an existing file, calls `onWarning` and
- * keeps the mode. With `canCreateFolder` it creates the folder of a new file too.
+ * Checks that the file at `path` is a database of this service, or creates an empty file that only its owner can read.
+ * SQLite gives the WAL the same mode. With `canCreateFolder` it creates the folder of a new file too.
  *
  * @throws Error when the folder is missing, the file is another program's database, or the file is missing and
  *   `mustExist` is true
@@ -62,7 +61,6 @@ function readContents(path: string, [first]: readonly Migration[], options: Sqli
       .pluck()
       .get(...values) !== undefined
   try {
-    // Ignores SQLite's own tables.
     if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
     const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
     const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
@@ -79,18 +77,14 @@ const fileDescriptions = {
 } as const
 type FileSuffix = keyof typeof fileDescriptions
 
-/** Whether the path still refers to the file that was opened. */
 type FileStatus = 'same' | 'removed' | 'replaced'
 
-/** `isWalEmpty` is true if a new, empty file has replaced the WAL. */
+/** If `isWalEmpty`, a new, empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
 export type FileWatch = {
   readonly requireUnchanged: () => void
-  /**
-   * For reads: like `requireUnchanged`, but checks at most every 100 ms, because no other process of this service can
-   * start and commit in less time.
-   */
+  /** Reads check at most every 100 ms, because no other process of this service can start and commit in less time. */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
   readonly close: () => void
@@ -169,7 +163,7 @@ function statFile(path: string): Stats | undefined {
   }
 }
 
-/** The wait blocks the event loop, which is acceptable because the database is stopped. */
+/** The wait blocks the event loop, which is acceptable because the service has already stopped using the database. */
 const checkpointTimeoutMs = 1_000
 
 /**
@@ -201,7 +195,6 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
   for (;;) {
     const { log } = checkpoint(raw, 'NOOP')
     if (log <= 0 || statSync(`${path}-wal`).size >= walHeaderBytes + log * (frameHeaderBytes + pageSize)) return
-    // A different number means that another process has restarted the WAL between the two calls.
     if (checkpoint(raw, 'NOOP').log === log) break
   }
   throw new Error('its write-ahead log (-wal) was removed while another process had it open: end that process first')
@@ -210,7 +203,7 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** `log` is the number of pages in the WAL; `checkpointed` is how many of them are in the database file. */
+/** `log` and `checkpointed` are in pages. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

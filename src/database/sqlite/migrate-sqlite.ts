@@ -36,8 +36,7 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys are off during migrations, and refer to tables by name, so after the rename they refer to the new
-  // table.
+  // Foreign keys refer to tables by name, so after the rename they refer to the new table.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
     raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
@@ -50,7 +49,6 @@ const dialect: MigrationDialect = {
   setPlannerStatistics: (table, byIndex) => [
     raw(sql`analyze sqlite_schema`),
     ...Object.entries(byIndex).map(([index, rows]) => {
-      // A primary key's statistics have the name of the table.
       const name = index === 'key' ? table : `${table}_${index}`
       const statistics = [largeTableRows, ...rows].join(' ')
       return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
@@ -64,11 +62,9 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Applies pending migrations in one transaction. It takes the write lock first, so that processes that start
- * simultaneously do not migrate twice.
- *
- * Foreign keys are off, because otherwise dropping a table would search for references to each of its rows, without an
- * index. The pragma works only outside of transactions.
+ * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Foreign keys are
+ * off, because otherwise dropping a table would search for references to each of its rows, without an index. The pragma
+ * works only outside of transactions.
  *
  * @throws Error when a later version has migrated the file, or a migration finds rows that it cannot convert
  */
@@ -105,7 +101,6 @@ export function migrateSqlite(
   }
 }
 
-/** Returns no names for a new file. */
 export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])

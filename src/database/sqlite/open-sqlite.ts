@@ -17,11 +17,7 @@ import { commitWatch, sqliteReader } from './sqlite-reader.ts'
 import { sqliteWriter } from './sqlite-writer.ts'
 import { writerEpoch } from './writer-epoch.ts'
 
-/**
- * Applies pending migrations.
- *
- * @throws Error with the path when the file cannot be opened (see `prepareDatabaseFile`)
- */
+/** @throws Error with the path when the file cannot be opened (see `prepareDatabaseFile`) */
 export function openSqlite(path: string, migrations: readonly Migration[], options: EngineOptions): Database {
   const { onFatal, onStopped = () => {}, onCommitted } = options
   const { writing, reading } = openConnections(path, migrations, options)
@@ -66,8 +62,7 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
       commits.close()
       reader.refresh()
       files.close()
-      // If the files were replaced, a writing connection that closes last would remove the new WAL and the commits in
-      // it.
+      // If the files were replaced, a writing connection that closes last would remove the new WAL.
       if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()
@@ -79,7 +74,7 @@ const savedAdvice = 'All acknowledged writes are saved in the database file.'
 const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * Opens the file in a process that only reads. The writer process must have opened it before.
+ * The writer process must have opened the file before.
  *
  * @throws Error with the path when the file cannot be opened
  */
@@ -187,7 +182,7 @@ function readSide(
     },
     backup: async (target, onProgress) => {
       files.requireUnchanged()
-      // VACUUM cannot run inside the open read transaction.
+      // VACUUM cannot run while the read transaction is open.
       reader.refresh()
       backUp(reading, target, onProgress)
     },
@@ -217,14 +212,13 @@ function openConnections(
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // If the connection stayed open, its lock on the files would make later attempts fail.
+      // An open connection would keep its lock on the files, and later attempts would fail.
       writing.raw.close()
       throw error
     }
   })
 }
 
-/** Reads a row, because a connection opens and locks its files with its first read. */
 function openReadConnection(path: string): SqliteConnection {
   const reading = openConnection(path, { isReadOnly: true })
   selectAnyMigration(reading)
@@ -240,7 +234,7 @@ function withPathInErrors<Result>(path: string, run: () => Result): Result {
     return run()
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
-    // SHMSIZE means that there is no space for the WAL index.
+    // SHMSIZE means that the disk has no space for the WAL index.
     const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new TemporarilyUnavailableError(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })

@@ -51,7 +51,6 @@ export async function restoreSqlite(
   }
 }
 
-/** Only the owner can read the copy. Progress is reported in KiB. */
 async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
@@ -62,7 +61,7 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/** Synchronous, so that a service has almost no time to start between check and move. */
+/** The move is synchronous, so that a service has almost no time to start between the check and the move. */
 function moveIntoPlace(
   copy: string,
   path: string,
@@ -72,22 +71,17 @@ function moveIntoPlace(
   let previousLocation: string | null = null
   if (existsSync(path)) {
     previousLocation = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
-    // A hard link and then one rename keep the path occupied: if it were free for a moment, a starting service would
-    // create a new database.
+    // A hard link and then one rename keep the path occupied. If the path were free for a moment, a starting service
+    // would create a new database.
     linkSync(path, previousLocation)
     renameSync(copy, path)
   } else {
-    // A hard link, unlike a rename, never replaces a file that was created in the meantime.
     linkSync(copy, path)
   }
   fsyncPath(dirname(path))
   return { file: path, kept: previousLocation }
 }
 
-/**
- * @throws Error when the folder is missing, a process has the database open, or the database exists and must not be
- *   replaced
- */
 function requireRestorable(path: string, canReplace: boolean): void {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
@@ -117,7 +111,6 @@ function hasJournalFile(path: string): boolean {
   return journalSuffixes.some((suffix) => existsSync(path + suffix))
 }
 
-/** @throws Error unless `backup` is a complete SQLite file that is not in use */
 async function requireCompleteFile(backup: string, path: string): Promise<void> {
   const file = statSync(backup, { throwIfNoEntry: false })
   if (!file?.isFile()) throw new Error(`The file ${backup} does not exist.`)
@@ -147,13 +140,12 @@ async function readHeader(path: string): Promise<Buffer> {
   }
 }
 
-/** The field has two bytes, so 1 stands for 65,536. */
+/** The field has two bytes, so the value 1 means 65,536. */
 function pageSizeOf(header: Buffer): number {
   const field = header.readUInt16BE(16)
   return field === 1 ? 65_536 : field
 }
 
-/** @throws Error when the copy is damaged, or from another program or a later version */
 function requireValidBackup(copy: string, migrations: readonly Migration[], backup: string): void {
   const database = new Sqlite(copy, { readonly: true, fileMustExist: true })
   try {
@@ -170,7 +162,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Keeps the copies of running processes. */
+/** Copies of running processes are kept. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -190,7 +182,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** Works on Linux only. Only root can see other users' processes. */
+/** The search works on Linux only. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),
@@ -214,7 +206,6 @@ function commandOf(pid: number): string {
     .trim()
 }
 
-/** Empty if the process has ended or belongs to another user. */
 function readOrEmpty(read: () => string): string {
   try {
     return read()

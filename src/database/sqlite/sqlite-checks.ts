@@ -77,7 +77,6 @@ const foreignKeysSql = `select s.name as "table", k."table" as target,
     group_concat(k."from" || ' to ' || coalesce(k."to", 'key'), ', ' order by k.seq) || ' on delete ' || k.on_delete as definition
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table' and s.name ${isOwnNameSql} group by s.name, k.id`
 
-/** Whether the index cannot reject a row: it is neither unique nor partial, and has no expression. */
 function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; name: string }): boolean {
   return (
     raw
@@ -89,7 +88,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** SQLite stores definitions with their whitespace as typed. */
+/** SQLite stores a definition with the whitespace that its author typed. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

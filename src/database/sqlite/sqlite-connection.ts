@@ -13,7 +13,6 @@ export type ChangedTable = TableName | 'anything'
 export type SqliteConnection = {
   readonly raw: Sqlite.Database
   readonly run: (query: Query, params: object) => unknown[]
-  /** `null` if the query only reads. */
   readonly changedTableOf: (query: Query) => ChangedTable | null
 }
 
@@ -23,8 +22,8 @@ export const lockTimeoutMs = 5_000
 const maxPreparedProjections = 500
 
 /**
- * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not count that memory: without
- * the buffer, garbage collection would start only after tens of thousands of evicted statements.
+ * The size of an unused buffer that represents a statement's memory inside SQLite. V8 does not count that memory:
+ * without the buffer, garbage collection would start only after tens of thousands of evicted statements.
  */
 const projectionMemoryBytes = 32 * 1024
 
@@ -32,13 +31,12 @@ type PreparedStatement = {
   readonly statement: Sqlite.Statement
   readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  /** Decodes in place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changedTable: ChangedTable | null
 }
 
 /**
- * Sets `synchronous=FULL` and reads it back, because better-sqlite3 is built with NORMAL for WAL files, which loses
+ * Sets `synchronous=FULL` and reads it back. The default of better-sqlite3 for WAL files is NORMAL, which loses
  * acknowledged commits in a power failure.
  *
  * @param isInspection the connection changes nothing. Unlike a read-only connection, it removes the WAL that it
@@ -56,13 +54,13 @@ export function openConnection(
     enableWal(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
-    // A checkpoint costs two syncs. 4,000 pages are at most 16 MiB of WAL.
+    // A checkpoint costs two syncs.
     raw.pragma('wal_autocheckpoint = 4000')
     // Shrinks a WAL that has grown during a long read.
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Without this, REPLACE would delete rows of append-only tables without running their triggers.
+  // Without this setting, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   useMemory(raw, 'requests')
 
@@ -88,9 +86,9 @@ export function openConnection(
 }
 
 /**
- * Sets how much memory a connection uses. Scans of whole tables sort more rows than fit, so their temporary rows are
- * stored in unnamed files, in the folder of the database: in a container no other may be writable. Sorting also takes
- * as much memory as the cache.
+ * Scans of whole tables sort more rows than fit in memory, so their temporary rows are stored in unnamed files. These
+ * are in the database's folder, because in a container no other folder may be writable. Sorting uses as much memory as
+ * the cache.
  */
 export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void {
   if (use === 'scans') raw.pragma(`temp_store_directory = '${dirname(raw.name).replaceAll("'", "''")}'`)
@@ -116,7 +114,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // Amounts need bigints, because a number cannot hold every amount. Other rows use numbers, which cost less.
+  // A number cannot hold every amount. Other rows use numbers, which are faster than bigints.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -137,7 +135,6 @@ function changedTableIn(sql: string): ChangedTable {
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
-/** `null` means an expression, which may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
 /** All names in the generated code are parameters of our own queries. */
@@ -152,7 +149,7 @@ function createBinder(parameters: SqliteStatement['parameters']): PreparedStatem
 function encodeParameter(name: string | null, value: unknown): unknown {
   if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
-  // better-sqlite3 binds a number as floating point, and SQL divides such numbers without rounding.
+  // better-sqlite3 binds a number as floating point, and SQL divides floating-point numbers without rounding.
   if (typeof value === 'number') return BigInt(value)
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return value
@@ -183,7 +180,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/** Generates code, which is faster than a loop. All names in it are columns of our own queries. */
+/** Generated code is faster than a loop. All names in it are columns of our own queries. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

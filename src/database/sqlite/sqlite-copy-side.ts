@@ -6,11 +6,10 @@ import { nextBatchSize } from '../copy/copy-side.ts'
 import { lockTimeoutMs, openConnection } from './sqlite-connection.ts'
 import { fenceEpoch, unfenceEpoch } from './writer-epoch.ts'
 
-/** Opens a migrated SQLite file as the source or target of a copy. */
 export function sqliteCopySide(path: string): CopySide {
   const { raw } = openConnection(path, { isReadOnly: false })
   raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
-  // The rows come from a database that checks them, and the audit of the copy checks them again.
+  // The source database has checked the foreign keys, and the audit of the copy checks them again.
   raw.pragma('foreign_keys = OFF')
   const inTransaction = (run: () => void) => raw.transaction(run).immediate()
   const inserts = new Map<string, Sqlite.Statement>()
@@ -60,7 +59,6 @@ export function sqliteCopySide(path: string): CopySide {
         raw.prepare('update database_copies set progress = ?').run(JSON.stringify(progress))
       })
     },
-    // The migrations set the statistics of the planner.
     beginLoad: async () => {},
     endLoad: async () => {},
     close: async () => void raw.close(),
@@ -97,14 +95,13 @@ function bindKeyValue(columns: CopiedTable['columns'], index: number, value: str
   return column !== undefined && isNumeric(column) ? BigInt(value) : value
 }
 
-/** SQLite's foreign keys name their tables without a schema. */
 const referencesSql = `select s.name as child, k."table" as parent
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table'`
 
 type StoredMarker = Omit<CopyMarker, 'progress'> & { readonly progress: string | null }
 
 function readMarker(raw: Sqlite.Database): CopyMarker | null {
-  // A database of an earlier version has no such table.
+  // An earlier version had no such table.
   if (raw.prepare(`select 1 from sqlite_schema where name = 'database_copies'`).get() === undefined) return null
   const stored = raw.prepare(markerSql).get() as StoredMarker | undefined
   return stored === undefined

@@ -7,19 +7,16 @@ import { useMemory } from './sqlite-connection.ts'
 
 export type SqliteReader = Reader & {
   readonly snapshot: Database['snapshot']
-  /** See `Database.refresh`. */
   readonly refresh: () => void
-  /** Called after each commit of this process, so that callers can read their own writes. */
+  /** Called after each commit, so that callers can read their own writes. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
-  /** See `Database.tableVersion`. */
   readonly version: (table: TableName) => number
 }
 
 /**
- * Runs reads on a read-only connection, in one read transaction for each event-loop iteration.
- *
- * A statement in an open transaction costs a quarter of a statement that opens its own transaction. The transaction
- * ends with the iteration, so it neither returns stale rows nor delays a checkpoint.
+ * Runs reads on a read-only connection, in one read transaction for each event-loop iteration. Opening a transaction
+ * for each statement would cost four times as much. The transaction ends with the iteration, so it neither returns
+ * stale rows nor delays a checkpoint.
  *
  * @param writing this process's writing connection, if any
  * @param requireFiles called before each transaction; throws if the files have changed
@@ -31,7 +28,7 @@ export function sqliteReader(
   const begin = connection.raw.prepare('begin')
   // ROLLBACK needs no I/O, so it works even after a failed read.
   const end = connection.raw.prepare('rollback')
-  // Increases with each commit of another connection. This process's commits are counted by table.
+  // `data_version` increases with each commit of another connection. This process counts its own commits by table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
   const ownCommits = new Map<ChangedTable, number>()
   let isOpen = false
@@ -112,15 +109,12 @@ export function sqliteReader(
   }
 }
 
-/** An event-loop iteration commits only a few batches, so a snapshot needs far fewer attempts. */
 const maxSnapshotAttempts = 100
 
 const pollIntervalMs = 100
 
 export type CommitWatch = {
-  /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Called after a commit of this process; polls at the end of the event-loop iteration. */
   readonly pollSoon: () => void
   readonly close: () => void
 }
@@ -141,7 +135,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /** Returns `null` while the file cannot be read. The watcher is called, and its own read reports the error. */
+  /** `null` while the file cannot be read. The watcher is then called, and its own read reports the error. */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)

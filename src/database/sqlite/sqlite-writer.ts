@@ -17,16 +17,15 @@ import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** Limits the latency of writes after a burst. */
+/** The maximum limits the latency of writes after a burst. */
 export const maxBatchSize = 256
 
 /**
  * A queue that has waited this long (or as long as the last batch took, if that is longer) is committed within the
- * current event-loop iteration. So under a flood of requests, at least half of the time remains for commits.
+ * current event-loop iteration. So during a flood of requests, at least half of the time remains for commits.
  */
 const minOverdueMs = 50
 
-/** A batch waits up to 5 s for another process that holds the write lock. */
 const maxLockRetries = 500
 const lockRetryDelayMs = 10
 
@@ -38,7 +37,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** Writes that caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
+  /** These writes caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -46,7 +45,7 @@ type WriteBatch = {
   hasCurrentWritten: boolean
   isOver: boolean
   readonly startedAt: number
-  /** A storage failure or a lost transaction, even if an operation caught the error. It fails the whole batch. */
+  /** A storage failure or a lost transaction fails the whole batch, even if an operation caught the error. */
   failure: unknown
 }
 
@@ -85,20 +84,19 @@ export function sqliteWriter(
 ): SqliteWriter {
   const { raw } = connection
   const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
-  // If SQLite waited for a lock, it would block the event loop, and reads with it. `runBatch` retries instead.
+  // If SQLite waited for a lock, it would block the event loop and all reads. `runBatch` retries instead.
   raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
-  // Increases with each commit of another process.
   const dataVersion = raw.prepare('pragma data_version').pluck()
   const sharedResults = sharedQueryCache<unknown[]>()
   let sharedResultsVersion: unknown = null
   let queue: SqliteWrite[] = []
   let isBusy = false
   /**
-   * Whether the last batch was a single write and no other write arrived in its event-loop iteration. If so, the next
-   * write does not wait for others.
+   * True if the last batch was a single write and no other write arrived in its event-loop iteration. The next write
+   * then does not wait for others.
    */
   let isIdle = false
   let lastBatchSize = 0
@@ -128,7 +126,6 @@ export function sqliteWriter(
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // Runs after the requests that arrived during the batch.
       if (lastBatchSize === 1)
         idleCheck = setImmediate(() => {
           isIdle = true
@@ -144,7 +141,7 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // Runs after the other requests of this event-loop iteration, so that their writes share the commit.
+    // The batch runs after the other requests of this event-loop iteration, so that their writes share the commit.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -182,8 +179,7 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // The batch ends before this callback, unless an operation awaits more than its statements, which need only
-    // microtasks.
+    // An operation that awaits only its statements needs only microtasks, so its batch ends before this callback.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -195,7 +191,7 @@ export function sqliteWriter(
       .catch(onFatal)
   }
 
-  /** Called with the write lock held: no other process can commit until the batch ends, so the cache stays valid. */
+  /** The write lock is held: no other process can commit until the batch ends, so the cache stays valid. */
   function invalidateSharedQueries(): void {
     const version = dataVersion.get()
     if (version !== sharedResultsVersion) sharedResults.clear()
@@ -238,7 +234,6 @@ export function sqliteWriter(
     }
   }
 
-  /** `write` is `null` while the deferred values are stored. */
   function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
     if (batch.isOver || batch.current !== write) throw operationEnded()
     if (batch.failure) throw batch.failure
@@ -250,7 +245,7 @@ export function sqliteWriter(
       try {
         const run = () => connection.run(query, params)
         const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
-        // A statement with RETURNING that returns no row changed nothing, for example a debit above the balance.
+        // If a statement with RETURNING returns no row, it changed nothing. An example is a debit above the balance.
         if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
           batch.hasCurrentWritten = true
           batch.changedTables.add(changedTable)
@@ -287,7 +282,6 @@ export function sqliteWriter(
     })
   }
 
-  /** The current write is rejected with `error` when the batch ends. */
   function rerunWithoutCurrent(batch: WriteBatch, error: unknown): void {
     const { current, writes, excluded } = batch
     if (current) current.outcome = { error }
@@ -313,7 +307,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** Adds the queued writes to a batch that is rejected, because they would wait equally long for the same lock. */
+  /** Adds the queued writes to a rejected batch, because they would wait equally long for the same lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -344,14 +338,14 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** True if a retry may succeed. */
+/** A retry may succeed after such an error. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
 /**
- * True if nothing was committed. A full disk leaves no commit record in the WAL, but after an I/O error the record may
- * be on disk.
+ * A full disk leaves no commit record in the WAL, so nothing was committed. After an I/O error the record may be on
+ * disk.
  */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))

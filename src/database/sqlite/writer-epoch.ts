@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** The epoch of a service before `take` succeeds. It is never stored. */
+/** A service has this epoch before `take` succeeds. The database never contains it. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -12,18 +12,16 @@ export type WriterEpoch = {
   readonly take: (onTakenOver: () => void) => void
   /** @throws DomainError UNAVAILABLE if another service has taken a later epoch */
   readonly requireCurrent: () => void
-  /** @throws DomainError UNAVAILABLE if `take` has not succeeded yet, or another service has taken a later epoch */
+  /** Like `requireCurrent`, and also rejects writes until `take` has succeeded. */
   readonly requireForWrite: () => void
 }
 
 /**
- * The writer epoch is `user_version` in the header of the file that `raw` writes. Reading it costs almost nothing.
+ * The writer epoch is `user_version` in the header of the file.
  *
  * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
  * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
- * has taken over.
- *
- * Only services take an epoch. Commands neither take nor require one, so commands and services do not stop each other.
+ * has taken over. Commands neither take nor require an epoch, so they do not stop a service.
  *
  * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called. The
  * services of a fenced database do not exit, because their process manager would start them again on the same database.
@@ -71,7 +69,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Fences the database, within the transaction that stores the copy's marker. */
+/** Called in the transaction that stores the copy's marker. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }

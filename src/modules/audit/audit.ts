@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// Importing these declares the lists with maintained counts.
+// These imports declare the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -41,10 +41,9 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-/** `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `wallets` has the sum of balances in each asset. `unchecked` describes what could not be checked, and why. */
+/** `wallets` has the sum of balances in each asset. `unchecked` describes which checks did not run, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -97,7 +96,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // For the block of the whole list, the divisor exceeds every sequence number.
+      // The divisor exceeds every sequence number, so that the whole list is one block.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -106,15 +105,12 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'search keys are those of the customers': findWrongSearchKeys,
 }
 
-/** Limits memory. PostgreSQL scans the table for each batch. */
+/** PostgreSQL scans the table for each batch. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/**
- * Without the schema's triggers, indexes, constraints and policies, later writes could break what the other checks
- * verify.
- */
+/** If triggers, indexes, constraints or policies are missing, later writes could break what the other checks verify. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
@@ -167,7 +163,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // Totals are omitted if a table cannot be read, because reading them would throw and hide the findings.
+  // If a table cannot be read, reading totals would throw and hide the findings.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -198,7 +194,7 @@ export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { re
 /**
  * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
  *
- * @param kept are chain heads that were saved elsewhere, to compare with the stored ones
+ * @param kept chain heads that were saved elsewhere
  * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
@@ -206,7 +202,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // Makes changes of other processes visible.
+  // The refresh makes changes of other processes visible.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -4,7 +4,7 @@ import { hasSearchKeys } from '../customers/search-keys.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import { searchableCustomers, searchKeysBetween } from './repository.ts'
 
-/** Bounds the memory. Larger batches cost less, because each batch scans the search keys of the merchant. */
+/** Limits memory. Larger batches cost less, because each batch scans the merchant's search keys. */
 const customersPerBatch = 20_000
 
 export async function findWrongSearchKeys(db: Reader): Promise<readonly { readonly id: string }[]> {

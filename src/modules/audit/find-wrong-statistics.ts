@@ -7,7 +7,6 @@ import { cursorOfMerchant, statisticsOfMerchant, statusTimes } from '../payout-s
 
 const eventsPerBatch = 20_000
 
-/** Compares the statistics with the payouts and settlements of the events that the statistics include. */
 export async function findWrongStatistics(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {
@@ -30,7 +29,7 @@ function addSums(differences: Map<string, bigint[]>, change: StatisticsChange, s
   const { day, assetCode, recipientCurrency, status, durationBucket } = change
   const key = `${day} ${assetCode}/${recipientCurrency} ${status} ${durationBucket}`
   const { payoutCount, amountUnits, amountRest, feeUnits, feeRest } = change
-  // Units and rest of a sum are combined, because their split depends on the batches in which the sum was counted.
+  // Units and rest are combined, because their split depends on the batches in which the sum was counted.
   const sums = [BigInt(payoutCount), amountUnits * oneUnit + amountRest, feeUnits * oneUnit + feeRest]
   const before = differences.get(key)
   differences.set(

@@ -5,8 +5,8 @@ import { acrossMerchants, query, scanTable, selectFrom } from '../../database/qu
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
- * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables and are not
- * run by requests.
+ * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables, so no
+ * request runs them.
  */
 
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
@@ -19,7 +19,6 @@ const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
 /** The amount, less the fee if the fee is deducted from it. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
-/** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
 export const malformedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -30,7 +29,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose asset differs from the asset of their wallet's account, or whose wallet has no account. */
+/** Also finds transfers whose wallet has no account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -41,7 +40,6 @@ export const transfersWithWrongAsset = queryAllMerchants(() =>
     .where(sql<boolean>`accounts.asset_code is distinct from transfers.asset_code`),
 )
 
-/** Wallet accounts whose balance or entry count differs from their transfers. */
 export const wrongBalances = queryAllMerchants(() =>
   selectFrom('accounts')
     .leftJoin(
@@ -79,7 +77,7 @@ export const wrongRunningBalances = queryAllMerchants(() =>
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
-/** Payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
+/** Finds payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
 export const payoutsWithoutDebit = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin('transfers', (join) =>
@@ -97,7 +95,7 @@ export const payoutsWithoutDebit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
+/** Finds deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
 export const depositsWithoutCredit = queryAllMerchants(() =>
   selectFrom('deposits')
     .leftJoin('transfers', (join) =>
@@ -114,7 +112,7 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Reversals whose wallet was not debited by exactly the amount of their deposit, or whose `balanceAfter` differs. */
+/** Finds reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs. */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -137,7 +135,7 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Chain deposits without a chain event of their merchant, or whose credited deposit differs. */
+/** Finds chain deposits without a chain event of their merchant, or whose credited deposit differs. */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -162,12 +160,11 @@ export const wrongChainDeposits = queryAllMerchants(() =>
     ),
 )
 
-/** Completed payouts whose exact amount did not leave the account in transit. */
 export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
-/** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
+/** Finds payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
 export const payoutsWithoutRefund = queryAllMerchants(() =>
   eventsWithoutTransfer(
     ['FAILED', 'RETURNED'],
@@ -177,7 +174,7 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Selects payouts with an event of these statuses whose transfer has a different asset or amount, or does not fulfil
+ * Finds payouts with an event of these statuses whose transfer has a different asset or amount, or does not match
  * `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
@@ -200,7 +197,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers to which no payout, payout event, deposit or reversal refers. Openings have a separate check. */
+/** Finds transfers without a payout, payout event, deposit or reversal. Openings have a separate check. */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -213,8 +210,8 @@ export const orphanedTransfers = queryAllMerchants(() =>
 )
 
 /**
- * Openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose amount
- * differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
+ * Finds openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose
+ * amount differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
  */
 export const wrongOpenings = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || wallet_id as id from (
@@ -231,7 +228,7 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Transfers whose payout or deposit differs from the one that refers to them. */
+/** Finds transfers that do not refer back to their payout or deposit. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -265,7 +262,7 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 )
 
 /**
- * Clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
+ * Finds clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
  * `COMPLETED` payouts are settled, and the fees of both are earned. Whole units and remainders are summed separately,
  * so that no sum overflows 64 bits.
  */
@@ -294,7 +291,7 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
         or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
-/** Payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
+/** Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
       select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
@@ -315,7 +312,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Objects whose events with data have gaps in their versions, and payout methods without a creation event. */
+/** Finds objects whose events with data have gaps in their versions, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -324,7 +321,6 @@ export const wrongEventVersions = queryIdsOfAllMerchants(
       where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
 )
 
-/** Rail orders without a payout, or whose state contradicts the payout's status. */
 export const wrongRailOrders = queryIdsOfAllMerchants(
   sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
       left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
@@ -333,7 +329,6 @@ export const wrongRailOrders = queryIdsOfAllMerchants(
         when 'REJECTED' then 'FAILED' when 'CANCELLED' then 'FAILED' else 'PROCESSING' end`,
 )
 
-/** Sequences that have gaps, differ from the row count of their table, or are missing. */
 export const brokenSequences = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
@@ -352,7 +347,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Columns that must be unique per merchant. The check does not rely on the unique indexes. */
+/** Columns that must be unique per merchant. The check does not rely on the unique indexes, which may be damaged. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -391,9 +386,9 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed. Earlier
- * versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set `reachableBalance` to
- * about the maximum, and reversals do not lower it.
+ * Finds accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed.
+ * Earlier versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set
+ * `reachableBalance` to about the maximum, and reversals do not lower it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -410,7 +405,6 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')
@@ -427,7 +421,6 @@ export const ledgerSizes = queryAllMerchants(() =>
   ).selectAll(),
 )
 
-/** Returns customers in order of their ids, with the columns from which their search keys derive. */
 export const searchableCustomers = query((p: Params<{ merchantId: string; after: string; limit: number }>) =>
   selectFrom('customers')
     .select(['id', 'email', 'phone', 'firstName', 'lastName', 'businessName'])
@@ -437,10 +430,7 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/**
- * Returns the search keys of customers with ids from `after` (exclusive) to `through` (inclusive), in no particular
- * order.
- */
+/** `after` is exclusive, and `through` is inclusive. */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])

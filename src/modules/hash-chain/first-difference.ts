@@ -4,20 +4,19 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a row differs from the sealed row. Later rows may have moved up after a `missing` row, and down after an
+ * How a row differs from the sealed row. Later rows may have moved up after a `missing` row, or down after an
  * `inserted` row. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
  * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or of the
- * last event that the seal covers. `otherEvent` is the event of the row with which the row was swapped.
+ * last event that the seal covers. `otherEvent` is the event of a swapped row.
  */
 export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
   readonly table: HashedTable | 'seals'
-  /** The row's id or other key; `null` if the row is missing or only the range of the seal is known. */
   readonly key: string | null
   readonly done: DifferenceKind
   readonly otherEvent: number | null
@@ -27,9 +26,9 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal. Rows that moved up may match them. */
+  /** Rows that moved up may match the prints of the next seal. */
   readonly printsAfter: string
-  /** The stored rows after the rows that the seal covers. They include rows that moved down. */
+  /** Includes rows that moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
@@ -81,7 +80,6 @@ function findLaterPrint(
   return null
 }
 
-/** Returns for example `merchant 0198…, event 17: transfers 0198… changed`. */
 export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`

@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
-/** The version of the hash format, which each seal stores. */
 export const currentFormat = 1
 
 /**
  * The immutable columns of each table whose rows belong to events. The hash covers the columns in this order.
  *
- * The hash does not cover `merchantId`, which is in the seal, the number of an event, which is its position in the
- * seal, and `unhashedColumns`. A test checks that every column is in one of the two lists. A column that is added later
- * needs a new format, because existing seals do not cover it.
+ * The hash does not cover `merchantId` (which is in the seal), the number of an event (which is its position in the
+ * seal), and `unhashedColumns`. A test checks that every column is in one of the two lists. A new column needs a new
+ * format, because existing seals do not cover it.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -64,14 +63,13 @@ export type HashedTable = keyof typeof hashedColumns
 export const rowSlots = ['events', 'made', 'transfers'] as const
 export type RowSlot = (typeof rowSlots)[number]
 
-/** `name` is the column's alias in queries and includes the name of the table. */
 export type HistoryColumn = { readonly table: HashedTable; readonly column: string; readonly name: string }
 
 export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedColumns).flatMap(([table, columns]) =>
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** An event with its related rows. The columns of an absent row are `null`. */
+/** The columns of an absent row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -103,10 +101,9 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Replaces the digest of an absent row, and has the length of a digest. */
+/** Replaces the digest of an absent row, and has the same length. */
 export const absentDigest = '-'.repeat(44)
 
-/** Returns a digest for each slot: SHA-256 in base64, or `absentDigest`. */
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {
   if (row === null) return [absentDigest, absentDigest, absentDigest]
   const made = createdTable(row.eventsType)

@@ -16,13 +16,12 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Reads the events after `after`, up to and including `through`, with their related rows. A single statement reads one
- * snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of the wallet.
+ * `after` is exclusive, and `through` is inclusive. One statement reads one snapshot, and every join uses a full key.
+ * An imported wallet and its opening transfer have the same id.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
 
-/** Reads the same as `selectHistory`, and the payout that an event settled. */
 export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
     selectRelatedRows(p, columns)
@@ -39,7 +38,6 @@ export const selectHistoryWithPayouts = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow & SettledPayoutColumns>(),
   )
 
-/** The columns are `null` for events that settled no payout. */
 export type SettledPayoutColumns = {
   readonly settledAssetCode: string | null
   readonly settledRecipientCurrency: string | null
@@ -78,7 +76,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
+          // COALESCE is not leakproof in PostgreSQL, so it would prevent index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
           when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
           when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
@@ -111,7 +109,6 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** Selects the sequences of merchants with unsealed events, joined with the latest seal, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -144,7 +141,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // Not COALESCE: see `selectHistory`.
+          // See `selectHistory` for why this is not COALESCE.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)
@@ -178,7 +175,6 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** Returns `null` if the merchant already has a seal with this number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

@@ -4,11 +4,11 @@ import type { HistoryRow, RowSlot } from './hashed-columns.ts'
 import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-columns.ts'
 
 /**
- * A checkpoint of a merchant's hash chain. A seal covers the events after the previous seal up to and including
+ * A seal is a checkpoint of a merchant's hash chain. It covers the events after the previous seal up to and including
  * `through`, the rows that these events created, and the transfers of these rows.
  *
  * `contents` is the SHA-256 of the digests of all rows. `hash` is the SHA-256 of all fields and the previous seal's
- * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to locate a
+ * `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of each row's digest, to find the
  * row that differs.
  */
 export type Seal = RowOf<'seals'>
@@ -17,10 +17,9 @@ export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
-/** Bounds how long reading and hashing block the event loop (about 2 ms). */
+/** The limit keeps reading and hashing from blocking the event loop for more than about 2 ms. */
 export const maxEventsPerSeal = 250
 
-/** The length of a print in base64 characters. */
 const printLength = 8
 
 export function createSeal(
@@ -38,7 +37,7 @@ export function createSeal(
   return { ...unhashed, hash: computeSealHash(unhashed, head) }
 }
 
-/** `null` in `rows` stands for a missing event. */
+/** A `null` row means a missing event. */
 export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prints' | 'contents'> {
   let prints = ''
   let digests = ''
@@ -51,14 +50,13 @@ export function hashRows(rows: readonly (HistoryRow | null)[]): Pick<Seal, 'prin
   return { prints, contents: hash('sha256', digests, 'hex') }
 }
 
-/** Each field has its length as a prefix, so that the encoding is unambiguous. */
 export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): string {
   const { merchantId, number, form, through, prints, contents, createdAt } = seal
   const fields = [previous.hash, merchantId, number, form, previous.through + 1, through, createdAt, contents, prints]
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/** Returns `null` if the row is absent. `index` is the position of the event in the seal, from 0. */
+/** `null` if the row is absent. `index` is the position of the event in the seal, from 0. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

@@ -13,7 +13,7 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { statusChangesIn } from './status-changes.ts'
 
-/** Merchants that are sealed concurrently share a group commit. This number also limits the connections. */
+/** Merchants that are sealed concurrently share a group commit. The number also limits the connections. */
 const merchantConcurrency = 4
 
 /** Limits how long a merchant with a backlog delays the others. */
@@ -22,17 +22,16 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * The pause before the next poll, as a multiple of the time that small seals took, because a small seal costs as much
- * as a full one.
+ * A small seal costs as much as a full seal. So the pause before the next poll is a multiple of the time that small
+ * seals took.
  */
 const pauseToPollRatio = 20
 
-/** The pause after a full seal, relative to the time that it took. */
 const restToSealRatio = 4
 
 /**
- * The minimum time that a process leaves sealing to another process. The actual time is random, from one to two times
- * this, so that two processes do not stand by for each other.
+ * A process leaves sealing to another process for a random time, from one to two times this time. So two processes do
+ * not wait for each other.
  */
 const standbyMs = 10_000
 
@@ -60,12 +59,10 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  * Seals new events within about a second, or ten seconds if many merchants are active. Payouts never wait for seals.
  *
  * Any number of processes can run a sealer without leader election: seals are numbered, so only the first insert of a
- * seal has an effect. A process that finds seals of another process stands by. Sealing does not depend on the clocks of
- * other processes.
+ * seal has an effect. A process that finds seals of another process waits.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
-  /** The latest seal of each merchant that this process has read or created. */
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
   let isDue = true
@@ -158,7 +155,6 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** Returns `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -176,10 +172,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return { ...seal, after, changes: summarizeStatusChanges(statusChangesIn(rows)) }
   }
 
-  /**
-   * Reports a seal that was altered. Later events are sealed anyway, because `audit --chain` always finds the
-   * difference.
-   */
+  /** Later events are sealed although a seal was altered, because `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -200,9 +193,9 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * If the payout statistics do not include all earlier events yet, the catch-up adds the events of the seal later.
+ * If the payout statistics do not yet include all earlier events, the catch-up adds the seal's events later.
  *
- * @returns whether the seal was stored; false if another process stored a seal with the same number first
+ * @returns false if another process stored a seal with the same number first
  */
 export const storeSeal = defineInternalOperation(
   'storeSeal',

@@ -8,7 +8,7 @@ export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColum
     const status = statusReachedBy(row.eventsType)
     const isCreation = status === 'PROCESSING'
     const payout = isCreation ? createdPayout(row) : settledPayout(row)
-    // An event whose payout is missing is skipped, because the audit reports it.
+    // The audit reports an event without its payout.
     if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
   }
 }

@@ -30,14 +30,14 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Chain heads that were saved elsewhere. Each must still be a seal of its merchant. */
+  /** Each chain head that was saved elsewhere must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Compares all sealed rows with their seals, and each seal with its predecessor. Sealed rows are immutable, so the
- * verification needs no snapshot.
+ * Compares all sealed rows with their seals, and each seal with the previous seal. Sealed rows are immutable, so this
+ * needs no snapshot.
  */
 export async function verifyChain(
   db: Reader,
@@ -68,14 +68,14 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** The returned `head` is the latest seal, even if there is a difference. */
+/** `head` is the latest seal, even if there is a difference. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // Reads one more seal than it compares, because rows that moved up after a removal were sealed there.
+    // Reads one more seal than it compares: rows that moved up after a removal were sealed in that seal.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -99,7 +99,7 @@ async function readHistory(
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // A seal that claims more events than it has prints is reported without reading its rows.
+    // If a seal claims more events than it has prints, it is reported without reading its rows.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
@@ -123,7 +123,6 @@ type CoveredHistory = {
   readonly printsAfter: string
 }
 
-/** Reads the rows after the seal only if there is a difference. */
 function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Promise<ChainDifference> | null {
   const { head, history, printsAfter } = covered
   const { merchantId, through: after } = seal
@@ -134,7 +133,6 @@ function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Pro
   return Promise.resolve(next).then((rowsAfter) => findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
-/** For a missing seal, the caller passes the number and the last event of the seal before it. */
 function createSealDifference(
   merchantId: string,
   { number, through }: ChainHead,
@@ -145,10 +143,10 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/** A copy of a chain head that is kept elsewhere reveals any change of the history that the head covers. */
+/** If an operator keeps a copy of a chain head elsewhere, the copy reveals any change of the history before it. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** `heads` must have the heads of all merchants, sorted by merchant id. */
+/** `heads` must be sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }
@@ -170,7 +168,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Returns the chain heads of all merchants, sorted by merchant id. */
+/** The heads are sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

@@ -6,8 +6,8 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * A database copy that prevents services from using the database. `isOver` is true if the database has been moved
- * permanently, and `isTarget` if rows, indexes and foreign keys may still be missing.
+ * A database copy that prevents services from using the database. `isOver`: the database has been moved permanently.
+ * `isTarget`: rows, indexes and foreign keys may still be missing.
  */
 export type BlockingCopy = {
   readonly message: string

@@ -4,11 +4,9 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database to a mode permanently: the first process sets the mode, and all later processes must have the same
- * mode.
- *
- * This keeps demo rates, seeded balances and addresses with public private keys from live merchants, even if an
- * operator forgets to set `MODE` for a command.
+ * Binds the database to a mode permanently: the first process sets the mode. Demo rates, seeded balances and addresses
+ * with public private keys can then never reach live merchants, even if an operator forgets to set `MODE` for a
+ * command.
  *
  * @throws Error if the database has another mode
  */
@@ -30,7 +28,6 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** Returns `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

@@ -7,7 +7,6 @@ import type { Mode } from '../../operations/context.ts'
 /** Secret scanners recognize leaked keys by this prefix. */
 export const apiKeyPrefix = 'pgw'
 
-/** `id` identifies the row; the hash of `secret` is compared with the stored hash. */
 export type ApiKey = { readonly mode: Mode; readonly id: string; readonly secret: string }
 
 export function newApiKey(mode: Mode): ApiKey {
@@ -18,7 +17,7 @@ export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** Returns `null` for a wrong format or checksum, so that such a key needs no database lookup. */
+/** `null` for a wrong format or checksum, so that such a key needs no database lookup. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -31,7 +30,6 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Compares in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }
@@ -43,8 +41,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * An IPv4 address and its IPv4-mapped IPv6 address are equivalent, because a dual-stack socket reports the mapped
- * address. The networks were validated when they were stored.
+ * A dual-stack socket reports an IPv4 address as an IPv4-mapped IPv6 address, so both are equivalent. The networks were
+ * validated when they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

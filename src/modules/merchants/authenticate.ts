@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// Used for unknown keys, so that rejecting them takes as long as rejecting a known key with a wrong secret.
+// For an unknown key, this key is checked instead, so that rejecting it takes as long as rejecting a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,11 +24,11 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks that may use the key, in CIDR notation; `null` if every network may, and for tokens. */
+  /** The networks are in CIDR notation. `null` means every network. */
   readonly networks: readonly string[] | null
 }
 
-/** Wall times in milliseconds since 1970; `until` is exclusive. */
+/** Both times are in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
 /** Tolerated clock difference of the process that signed a token. */
@@ -39,8 +39,8 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
 /**
  * Returns synchronously if the credential is cached and neither a key nor a sandbox clock has changed since.
  *
- * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, take the same path and get
- * the same error (ruling 4).
+ * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, use the same code path and
+ * get the same error (ruling 4).
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
@@ -118,7 +118,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token with a future issue time comes from a clock that was ahead. Such a token is not valid yet, because
+  // If the issue time is in the future, the token comes from a clock that was ahead. The token is not valid yet:
   // otherwise it could be used for longer than the maximum lifetime.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
@@ -134,7 +134,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Records the use, unless the recorded use is within one minute of `usedAt`. */
+/** Does nothing if the recorded use is within one minute of `usedAt`. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -143,21 +143,18 @@ export const recordKeyUse = defineInternalOperation(
   },
 )
 
-/** Cached until a key or a sandbox clock changes. */
 type KeyCache = {
   readonly version: number
-  /** By the hash of the whole credential. */
+  /** The key is the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * By the credential itself, which saves hashing it. Cleared after one second. Lookups leak no timing, because V8
-   * seeds its string hashes per process.
+   * The key is the credential itself, which saves hashing it. The map is cleared after one second. Lookups leak no
+   * timing, because V8 seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
-/**
- * Returns `null` if the engine has no table versions: then the cache could miss that another process has revoked a key.
- */
+/** `null` if the engine has no table versions: then the cache could miss that another process has revoked a key. */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
@@ -175,7 +172,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The id of the latest valid key, which is looked up when an unknown credential is rejected. */
+/** The id is looked up when an unknown credential is rejected. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -186,9 +183,9 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   // A recorded use in the future comes from a clock that was ahead, so it does not prevent an update.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // Not awaited: a request must neither wait for this write nor fail with it.
+  // The write is not awaited, because a request must neither wait for it nor fail with it.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** Uses that are recorded or queued, so that concurrent requests cause one write. */
+/** Concurrent requests cause one write, because recorded and queued uses are remembered here. */
 const recentUses = new WeakMap<Database, Map<string, number>>()

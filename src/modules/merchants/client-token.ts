@@ -9,13 +9,13 @@ import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 export const maxTokenSeconds = 24 * 3_600
 
-/** Fixed, so that a token's header can't choose the algorithm. */
+/** The algorithm is fixed, so that a token's header can't choose it. */
 const algorithm = 'HS256'
 
 /** Times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** `null` for the merchant itself. */
+  /** `null` means the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number
@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** Returns a JWT (RFC 7519) whose `kid` is the id of the API key. */
+/** The `kid` of the JWT (RFC 7519) is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -38,12 +38,11 @@ export function signClientToken(
     .sign(signingSecret(secrets, key))
 }
 
-/** Tokens contain dots, API keys do not. */
 export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** Returns the id of the API key without verifying the signature; `null` if the token has no valid key id. */
+/** The signature is not verified. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -53,7 +52,7 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Caches verified tokens, because verifying a signature takes longer than the rest of a small request. */
+/** Verifying a signature takes longer than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
@@ -74,7 +73,7 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
   try {
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // Checked last, so that a non-canonical signature takes as long as a wrong one.
+    // Checked last, so that a non-canonical signature takes as long as a wrong signature.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
@@ -82,8 +81,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Base64 decoders also accept padding, other alphabets and nonzero trailing bits, so several encodings would have the
- * same signature. Header and payload need no such check, because the signature covers their encoded form.
+ * Base64 decoders also accept padding, other alphabets and nonzero trailing bits, so one signature would have several
+ * encodings. Header and payload need no such check, because the signature covers their encoded form.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -100,7 +99,7 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 
 /**
  * Derives the secret from the stored hash of the API key, so that tokens need no table and become invalid with the key.
- * SECRETS_KEY, if set, is the salt, so that a holder of the API key cannot forge tokens.
+ * If SECRETS_KEY is set, it is the salt, so that a holder of the API key cannot forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

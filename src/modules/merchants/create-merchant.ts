@@ -11,7 +11,7 @@ import { insertMerchant } from './repository.ts'
 export const CreateMerchantInput = z.object({ name: text() })
 
 /**
- * The returned API key is not shown again.
+ * The service never shows the returned API key again.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -20,7 +20,7 @@ export const ScopeEnum = enumType('Scope', scopes, 'A permission of an API key o
 const ApiKey = objectType<Caller>('ApiKey', {
   description: 'The credential of this request: an API key, or a client token created with one.',
   fields: {
-    // Not named `id`, because clients would cache all tokens of one key as one object.
+    // The field is not named `id`, because clients would cache all tokens of one key as one object.
     keyId: exposeNullableColumn('keyId', 'The id of the API key. It is part of the key, but not secret.'),
     isToken: computedField(
       'Boolean',
@@ -48,7 +48,6 @@ const callerSource: KeyedSource<Caller | null> = {
 
 export const Merchant = nodeType<MerchantRow>('Merchant', {
   description: 'The business that owns the API key, with its customers, wallets, payout methods and payouts.',
-  // A request sees only its own merchant.
   source: {
     find: async (context) => {
       const merchant = await getMerchant(context)

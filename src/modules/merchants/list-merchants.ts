@@ -10,11 +10,10 @@ const ListMerchantsInput = z.object({ name: optionalText(), after: optional(uuid
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** `next` is the argument `after` for the next slice; `null` in the last slice. */
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Merchants are oldest first. With `name`, lists only merchants whose name contains it.
+ * Merchants are oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -34,7 +33,7 @@ export async function listMerchants(
 /** A query over this many merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** Yields to the event loop between batches. */
+/** The generator yields to the event loop between batches. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

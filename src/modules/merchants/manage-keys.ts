@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** A rotation needs two keys, an old one and a new one. */
+/** A rotation needs an old key and a new key. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * The returned key is not shown again.
+ * The service never shows the returned key again.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Keeps the latest existing key without scopes, so that clients can switch to the new key, and revokes older ones.
+ * Keeps the latest unrestricted key, so that clients can switch to the new key, and revokes older unrestricted keys.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -88,11 +88,7 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
   })
 }
 
-/**
- * Keys are oldest first.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export async function listKeys(service: Service, merchantId: string): Promise<ApiKeySummary[]> {
   const { id } = await findMerchant(service.db, merchantId)
   const keys = await apiKeysOfMerchant(service.db, { merchantId: id })
@@ -121,7 +117,7 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Returns the id and the formatted key. Only the hash of the secret is stored. */
+/** Stores only the hash of the secret. */
 export async function addKey(
   tx: Tx,
   { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,

@@ -28,7 +28,7 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** For background work. The context has the merchant's clock. */
+/** Background work uses this context, which has the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
   // Clocks move only in the sandbox.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)

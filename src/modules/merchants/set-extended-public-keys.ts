@@ -45,7 +45,7 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** An equivalent key does not replace the stored one, because addresses are numbered per stored string. */
+/** An equivalent key does not replace the stored key, because addresses are numbered per stored string. */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
   return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
@@ -53,7 +53,7 @@ function keepEquivalentKey(stored: string | null, requested: string | null): str
 
 /**
  * Rejects a key of another merchant, because both merchants would get the same addresses. Compares only the public key
- * and the chain code, from which addresses derive, because exports of the same key can differ in their metadata.
+ * and the chain code, from which addresses derive: exports of the same key can differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,

@@ -7,8 +7,8 @@ import { latestEventSequences } from './repository.ts'
 export const eventBatchSize = 500
 
 /**
- * The pause after a poll, as a multiple of the poll's duration. So polling uses at most a tenth of the time, regardless
- * of the number of subscribed merchants. The pause is capped, so that one slow poll does not delay later events.
+ * The pause after a poll, as a multiple of the poll's duration. So polling uses at most a tenth of the time, even with
+ * many subscribed merchants. The pause has a maximum, so that one slow poll does not delay later events.
  */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
@@ -28,7 +28,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// The key is `watch`, because the per-request copies of a database object share it.
+// The key is `watch`, because the copies of a database object for each request share it.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -40,8 +40,8 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` returns the latest known sequence without a query. If the last poll failed, `latest` throws the error of the
- * poll, so that subscribers notice the failure.
+ * `latest` needs no query. If the last poll failed, `latest` throws the poll's error, so that subscribers notice the
+ * failure.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
@@ -118,8 +118,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams events in batches: first all events after `after`, then new events when they are committed. If `after` is
- * `null`, streams only new events.
+ * Streams events in batches: first all events after `after`, then new events when they are committed. `null` streams
+ * only new events.
  *
  * @param signal ends the stream, even if the stream was never read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

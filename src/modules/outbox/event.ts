@@ -67,12 +67,11 @@ const sequenceDigits = 10
 export const maxEventSequence = 2 ** 31 - 1
 
 /**
- * Computes the id of an event, which is not stored: `evt_` and a UUIDv7 from the time of the event, the end of the
- * merchant's id, and the sequence of the event.
+ * The id of an event is not stored but computed: `evt_` and a UUIDv7 from the event's time, the end of the merchant's
+ * id, and the event's sequence.
  */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
-  // The random bits of the merchant's UUIDv7.
   const merchantBits = merchantId.slice(-10)
   const variant = (8 + (Number.parseInt(merchantBits.charAt(3), 16) & 3)).toString(16)
   const end = sequence.toString(16).padStart(sequenceDigits, '0')
@@ -87,7 +86,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** Parses a list of event types into declaration order without duplicates. An empty list means all types. */
+/** An empty list means all types. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

@@ -8,20 +8,17 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
-/** The maximum number of sequences that a query for one customer's events scans. */
 const customerScanLimit = 500
 
-/** The maximum number of sequences that a query for events of some types scans. */
 const typeScanLimit = 10_000
 
-/** `latest` is a known lower bound of the latest sequence. */
 type EventSliceRequest = { readonly after: number; readonly limit: number; readonly latest?: number }
 
 /** `through` is the cursor for the next read. `isLast` is true if there are no more events. */
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * With customer scope, scans only the next `customerScanLimit` sequences, because the customer's next event may be a
+ * In customer scope, scans only the next `customerScanLimit` sequences, because the customer's next event may be a
  * million sequences away.
  */
 export async function readEvents(
@@ -42,7 +39,7 @@ export async function readEvents(
 }
 
 /**
- * Filtering in the database is ten times as fast as reading all rows. The scan is bounded, because the next match may
+ * Filtering in the database is ten times as fast as reading all rows. The scan has a limit, because the next match may
  * be a million sequences away.
  */
 export async function readEventsOfTypes(
@@ -63,10 +60,10 @@ export async function latestEventSequence({ db, merchantId }: EventReadContext):
 }
 
 /**
- * Rejects a cursor beyond the latest event, because a client would skip all events up to the cursor. Such a cursor
+ * Rejects a cursor beyond the latest event, because the client would miss all events up to the cursor. Such a cursor
  * comes from another database, or from before a restore from a backup.
  *
- * @param latest is a known lower bound of the latest sequence, which can save the query
+ * @param latest a known lower bound of the latest sequence, which can save the query
  * @returns `after`
  * @throws DomainError INVALID_INPUT
  */

@@ -4,34 +4,31 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * `version` is the number of the event among the events of its object; it is set for objects with a fixed set of
- * events. `data` is the row of the object; it is set for objects that can change at any time. `at` is the time in the
- * object's row.
+ * Events of objects with a fixed set of events have `version`, the event's number among the events of its object.
+ * Events of other objects have `data`, the object's row. `at` is the time in the object's row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** A linked list of events, latest first. */
+/** Events are in a linked list, latest first. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** The prefix of the names of deferred writes. The merchant's id follows it. */
 const deferredEventsPrefix = 'events '
 
-/** Returns the event of a deferred write, for metrics, or `null` if the write is not an event. */
+/** Metrics read the event of a deferred write here. `null` if the write is not an event. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
  * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. So
- * their sequence is gapless and in commit order, and the row of the merchant's sequence is locked last and only
- * briefly.
+ * their sequence is gapless and in commit order, and the merchant's sequence row is locked last and only briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

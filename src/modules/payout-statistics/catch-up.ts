@@ -7,15 +7,14 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** Bounds how long reading a batch blocks the event loop (about 3 ms). */
+/** The limit keeps reading a batch from blocking the event loop for more than about 3 ms. */
 const eventsPerBatch = 2_000
 
-/** The pause after a batch, as a multiple of the time that the batch took. */
 const restToBatchRatio = 4
 
 /**
- * Events after the latest seal are left to the sealer, which reads them anyway, unless more than this many events are
- * unsealed.
+ * Unsealed events are left to the sealer, which counts them anyway. If there are more than this, the catch-up counts
+ * them.
  */
 const maxUnsealedEvents = 100_000
 
@@ -29,8 +28,7 @@ export type StatisticsCatchUp = {
 
 /**
  * Counts events that are older than the statistics, and events that an interrupted rebuild did not count. The sealer
- * counts all later events, so usually there is nothing to do. Any number of processes may run the catch-up, because a
- * batch is counted only once.
+ * counts all later events. Any number of processes may run the catch-up, because a batch is counted only once.
  */
 export function startStatisticsCatchUp({
   service,

@@ -1,4 +1,4 @@
-/** The bucket of statuses without a duration. */
+/** Only completed payouts have a duration. */
 export const noDuration = 0
 
 /**
@@ -7,7 +7,7 @@ export const noDuration = 0
  */
 const upperBoundsMs: readonly number[] = Array.from({ length: 47 }, (_, i) => Math.round(1_000 * 2 ** (i / 2)))
 
-/** Clocks of two machines may make the duration negative. */
+/** If the clocks of two machines differ, the duration can be negative. */
 export function bucketOfDuration(durationMs: number): number {
   let bucket = 1
   while ((upperBoundsMs[bucket - 1] ?? Number.POSITIVE_INFINITY) <= durationMs) bucket++
@@ -15,8 +15,7 @@ export function bucketOfDuration(durationMs: number): number {
 }
 
 /**
- * Returns milliseconds, or `null` without payouts. `counts` has the number of payouts in each bucket; `share` is for
- * example 0.95.
+ * The result is in milliseconds. `counts` has the number of payouts in each bucket, and `share` is for example 0.95.
  */
 export function estimateQuantile(counts: ReadonlyMap<number, number>, share: number): number | null {
   const buckets = [...counts].filter(([bucket]) => bucket !== noDuration).toSorted(([one], [other]) => one - other)
@@ -29,10 +28,6 @@ export function estimateQuantile(counts: ReadonlyMap<number, number>, share: num
   return null
 }
 
-/**
- * Returns the geometric mean of the bucket's bounds. The first bucket has only an upper bound, and the last has only a
- * lower bound.
- */
 function middleOf(bucket: number): number {
   const [lower, upper] = [upperBoundsMs[bucket - 2], upperBoundsMs[bucket - 1]]
   if (lower === undefined || upper === undefined) return upper ?? lower ?? 0

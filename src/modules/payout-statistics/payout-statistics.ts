@@ -4,12 +4,11 @@ import type { PayoutStatus } from '../payouts/payout.ts'
 import { bucketOfDuration, noDuration } from './duration-buckets.ts'
 
 /**
- * The payouts of a merchant that reached a status on a day in UTC, with the sums of their amounts and fees.
+ * A row counts the payouts of a merchant that reached a status on a day in UTC, and sums their amounts and fees.
  *
  * `PROCESSING` counts creations, on the day of the creation; its sums are the volume. The other statuses count
- * outcomes, on the day of the outcome, with the amount and fee of the payout. An outcome is never subtracted from the
- * volume: a payout that was returned counts three times, as created, completed and returned. `durationBucket` is the
- * bucket of the time from creation to completion.
+ * outcomes, on the day of the outcome. An outcome is never subtracted from the volume: a returned payout counts three
+ * times, as created, completed and returned. `durationBucket` is the bucket of the time from creation to completion.
  */
 export type PayoutStatistics = RowOf<'payoutStatistics'>
 
@@ -29,7 +28,6 @@ export type StatusChange = { readonly status: PayoutStatus; readonly time: numbe
 
 const dayMs = 86_400_000
 
-/** Returns one change for each row of the statistics. */
 export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonly StatisticsChange[] {
   const sums: MutableSum[] = []
   for (const { status, time, payout } of changes) {
@@ -71,7 +69,6 @@ type MutableSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'st
   fee: bigint
 }
 
-/** Returns `undefined` for events that do not change the status of a payout. */
 export function statusReachedBy(type: unknown): PayoutStatus | undefined {
   return (statusByEventType as Readonly<Record<string, PayoutStatus>>)[String(type)]
 }

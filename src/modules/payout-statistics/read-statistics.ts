@@ -6,7 +6,7 @@ import { coverageOfMerchants, statisticsByCorridor, statisticsByDay } from './re
 
 type Sums = { readonly payoutCount: number; readonly amount: bigint; readonly fee: bigint }
 
-/** Amounts are in units of 10⁻⁸. */
+/** Amounts are in 10⁻⁸ units. */
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
 export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & Sums

@@ -4,8 +4,8 @@ import { countHistory } from './catch-up.ts'
 import { deleteStatistics, resetCursor } from './repository.ts'
 
 /**
- * Deletes and recounts the statistics. The service may run meanwhile: resetting a merchant's cursor prevents it from
- * counting the merchant's new events, and if the rebuild is interrupted, the service completes it.
+ * The service may run meanwhile: after a merchant's cursor was reset, it does not count the merchant's new events. If
+ * the rebuild is interrupted, the service completes it.
  */
 export async function rebuildStatistics(
   service: Service,

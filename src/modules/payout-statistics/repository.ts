@@ -23,8 +23,8 @@ const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
 /**
- * The numbers of rows that one statement adds. One statement adds most of the rows of a typical seal, and up to five
- * more add the rest.
+ * One statement adds up to 16 rows. For a typical seal, one statement adds most of the rows, and up to five more add
+ * the rest.
  */
 const statementSizes = [16, 4, 1] as const
 
@@ -33,10 +33,7 @@ const additions = statementSizes.map((size) => {
   return { size, names, add: addRows(names) }
 })
 
-/**
- * Adds to rows of the statistics with few statements, and creates rows that do not exist yet. No two changes may be of
- * the same row.
- */
+/** Each change must be of another row. */
 export async function addToStatistics(
   tx: Tx,
   { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
@@ -56,7 +53,6 @@ export async function addToStatistics(
 
 type RowParams = { merchantId: string; [name: string]: unknown }
 
-/** `names` has the names of the parameters of each row. */
 function addRows(names: readonly (readonly string[])[]) {
   return statement((p: Params<RowParams>) =>
     insertInto('payoutStatistics')
@@ -82,7 +78,7 @@ function addRows(names: readonly (readonly string[])[]) {
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** Returns `null` if the cursor is not at `after`. */
+/** `null` if the cursor is not at `after`. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })
@@ -91,7 +87,6 @@ export const advanceCursor = statementOne((p: Params<EventRange>) =>
     .returning('through'),
 )
 
-/** Returns `null` if the merchant already has a cursor. */
 export const insertCursor = statementOne((p: Params<{ merchantId: string; through: number }>) =>
   insertInto('statisticsCursors')
     .values(pickParams(p, ['merchantId', 'through']))
@@ -160,10 +155,7 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
-/**
- * Returns for each merchant the last event that the statistics include, the latest event, and the last event of the
- * latest seal.
- */
+/** Returns for each merchant the last counted event, the latest event, and the latest sealed event. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')

@@ -13,8 +13,7 @@ export type CountedEvents = {
 /**
  * No event is counted twice, because the cursor moves in the same transaction, and only if it is at `after`.
  *
- * @returns whether the events were added; false if the statistics already include some of the events, or do not yet
- *   include all earlier events
+ * @returns false if the statistics already include some of the events, or do not yet include all earlier events
  */
 export async function addStatistics(
   tx: Tx,

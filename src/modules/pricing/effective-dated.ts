@@ -18,7 +18,7 @@ type EffectiveDatedRow = {
   readonly cancelledAt: string | null
 }
 
-/** `PAST` rows were replaced by a later row. */
+/** A later row has replaced a `PAST` row. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
@@ -52,8 +52,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * Computes the fields of a new row, which takes effect at `requestedAt`, or now if that is `null`. `later` has the
-     * rows that will replace the new row.
+     * A new row takes effect at `requestedAt`, or now if that is `null`. `later` has the rows that will replace it.
      *
      * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
      *   has a row
@@ -74,8 +73,8 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled is
-     * returned unchanged.
+     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled stays
+     * unchanged.
      *
      * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
      *   taken effect
@@ -96,7 +95,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Lists rows by pair, newest first. Reads all rows, because only operators list them.
+     * Rows are sorted by pair, newest first. Only operators list them, so all rows are read.
      *
      * @throws DomainError INVALID_INPUT
      */

@@ -14,14 +14,14 @@ import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } fr
 /** The fee is `flat` plus `percent` per cent of the amount. */
 export type Fee = RowOf<'fees'>
 
-/** Ruling 110. */
+/** See ruling 110. */
 export const feeSources = defineEnum({
   AMOUNT: 'From the amount. The wallet pays the amount, and the amount less the fee is converted.',
   BALANCE: "From the wallet's balance. The wallet pays the fee on top, and the whole amount is converted.",
 })
 export type FeeSource = (typeof feeSources)[number]
 
-/** `netAmount` is converted for the recipient, `total` is debited from the wallet; the fee is the difference. */
+/** `netAmount` is converted for the recipient, and `total` is debited from the wallet. */
 export type FeeSums = { readonly netAmount: Amount; readonly total: Amount }
 
 const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => FeeSums>> = {
@@ -31,7 +31,6 @@ const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => 
 
 export type PayoutCharge = {
   readonly amount: Amount
-  /** `null` if no fee applied. */
   readonly fee: Amount | null
   /** `null` if no fee applied, and in rows of versions that deducted all fees from the balance. */
   readonly feeDeductedFrom: FeeSource | null
@@ -77,8 +76,7 @@ export const SetFeeInput = z.object({
  * The fee takes effect now or at `effectiveAt`.
  *
  * @param input `flat` is in units of `assetCode`. `percent` is a percentage of the amount: `0.5` is half a per cent.
- *   One of the two is required. Without `deductedFrom`, the source of the pair's previous fee applies, or `BALANCE` for
- *   the first fee
+ *   One of the two is required. The default of `deductedFrom` is the source of the pair's previous fee, or `BALANCE`
  * @returns the fee; `later` has the pair's fees that will replace it
  * @throws DomainError INVALID_INPUT
  */

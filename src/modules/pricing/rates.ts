@@ -8,7 +8,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
-/** The price of one unit of `fromCode` in `toCode`, until a later row replaces it. */
+/** A rate is the price of one unit of `fromCode` in `toCode`. */
 export type Rate = RowOf<'rates'>
 
 /** Conversions are rounded to the decimal places of `toCode`. */
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** The message contains the flag `--force`, because only one command sets rates. */
+/** Only one command sets rates, so the message contains its flag `--force`. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

@@ -6,17 +6,15 @@ import type { RowOf, Tables } from '../../database/tables.ts'
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
-  /** Selects the rows that apply at some time within the span, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Returns the rows from `at` on in order of `effectiveAt`, including cancelled rows. */
+  /** Rows are in order of `effectiveAt`, and include cancelled rows. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Returns all rows, newest first within each pair. */
+  /** Rows are newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** Returns `null` if the row is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
-/** Both times are inclusive. */
+/** `start` and `end` are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /** The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`). */
@@ -40,7 +38,6 @@ function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code exte
   return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
-/** Both tables have the same columns, except for the names of codes and price. */
 function buildQueries(table: 'rates', firstCode: 'fromCode', secondCode: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const selectPair = (p: Params<Pair>) =>

@@ -6,8 +6,8 @@ import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
 /**
- * Lists future prices at startup, because a price that was set by a clock that was ahead might not be noticed
- * otherwise.
+ * If a clock was ahead when a price was set, nobody may notice the price. Therefore future prices are listed at
+ * startup.
  */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())

@@ -6,16 +6,15 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { oldestProcessingPayouts, processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** Limits the cost of a scrape. */
+/** The limits keep a scrape cheap. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
-  /** Orders in the state UNKNOWN, by rail. */
   readonly unknown: ReadonlyMap<string, number>
-  /** In seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
+  /** Ages are in seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 

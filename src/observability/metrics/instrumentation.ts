@@ -4,24 +4,20 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
-/** The wrappers of metrics and tracing do not change the behaviour of the wrapped objects. */
+/** Metrics and tracing do not change the behaviour of the wrapped objects. */
 export type Instrumentation = {
-  /** `undefined` without metrics. */
   readonly onCommitted: OnCommitted | undefined
   readonly wrapDatabase: (db: Database) => Database
   readonly wrapPerform: (perform: Perform) => Perform
   readonly wrapAccessLog: <Log extends AccessLog>(log: Log) => Log
   readonly wrapRail: (rail: Rail) => Rail
   readonly wrapSender: (sender: Sender) => Sender
-  /** `undefined` without tracing. */
   readonly requestSpans: RequestTracer | undefined
-  /** Sets the source that each scrape reads. */
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** Called before the process ends. Takes a few seconds at most. */
+  /** The shutdown takes a few seconds at most. */
   readonly shutdown: () => Promise<void>
 }
 
-/** `rails` are names. `onError` is called if the database cannot be read. */
 export type DatabaseMetricsSource = {
   readonly service: Service
   readonly rails: readonly string[]

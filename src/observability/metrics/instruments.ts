@@ -7,21 +7,18 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** In seconds, up to the deadline of writes. */
+/** The buckets are in seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-/** Up to the largest batch of either engine. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** In seconds, up to the days over which a delivery is retried. */
+/** The buckets are in seconds, up to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * `createExposition` appends `_total` to the names of counters.
- *
- * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is
- * bounded.
+ * `createExposition` appends `_total` to the names of counters. Label values come from closed lists, routes, and the
+ * operator's configuration, never from callers, so cardinality is limited.
  */
 export function createInstruments(): Instruments {
   const registry = new Registry()
@@ -67,7 +64,7 @@ export function createInstruments(): Instruments {
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // Excludes subscriptions, because the client determines their duration.
+      // The client determines the duration of a subscription.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })
@@ -127,7 +124,6 @@ export type MetricsRecorder = {
   readonly recordRailCall: (call: RailCallMeasurement) => void
 }
 
-/** `delayMs` is `null` if the event was not delivered. */
 type AttemptMeasurement = {
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly delayMs: number | null

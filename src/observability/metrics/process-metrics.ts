@@ -12,7 +12,7 @@ export type ProcessMetrics = {
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** Limits how long a database outage delays the other metrics. */
+/** A database outage delays the other metrics by at most this time. */
 const databaseTimeoutMs = 1_000
 
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {
@@ -22,7 +22,7 @@ export function measureProcess({ version }: { readonly version: string }): Proce
   const observeDatabase: Instrumentation['observeDatabase'] = (observed) => {
     source = observed
   }
-  /** Scrapes share a running measurement, so that they do not accumulate on a slow database. */
+  /** Scrapes share a running measurement, so that measurements do not accumulate on a slow database. */
   const measureDatabaseOnce = ({ service, rails }: DatabaseMetricsSource): Promise<DatabaseMetrics> => {
     measurement ??= measureDatabase(service, rails).finally(() => {
       measurement = null
@@ -50,7 +50,6 @@ function buildLabels(version: string) {
   return { version, node: process.versions.node }
 }
 
-/** `null` if the database does not respond in time. */
 async function withTimeout(
   measurement: Promise<DatabaseMetrics>,
   onError: DatabaseMetricsSource['onError'],

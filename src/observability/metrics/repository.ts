@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/** Counts up to `limit` payouts. Reads the index `payouts_by_values`. */
+/** The query reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>
@@ -17,7 +17,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** Returns one row for each merchant: the first entry of the index `payouts_by_values`. */
+/** The query reads only the first entry of the index `payouts_by_values` for each merchant. */
 export const oldestProcessingPayouts = query(
   (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
     acrossMerchants(
@@ -38,10 +38,7 @@ export const oldestProcessingPayouts = query(
     ),
 )
 
-/**
- * Counts orders in the state UNKNOWN among the first `limit` orders with a due time. Reads the index
- * `payout_transfers_due` in order.
- */
+/** The query reads the first `limit` orders of the index `payout_transfers_due`. */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

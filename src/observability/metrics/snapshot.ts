@@ -4,13 +4,12 @@ import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 export const metricPrefix = 'payout_gateway_'
 
-/** prom-client's JSON format, which can be sent between processes. */
+/** The type is prom-client's JSON format, which can be sent between processes. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string
-  /** How prom-client combines the values of several processes. */
   readonly aggregator: string
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
@@ -55,7 +54,6 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** Adds a gauge of the processes that responded and of the processes that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },

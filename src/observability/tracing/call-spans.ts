@@ -7,10 +7,8 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Sends `traceparent` to the bank.
- *
- * The trace is separate from the trace of the request that created the payout. A call may follow days later, and each
- * payout would have to store a trace context.
+ * Sends `traceparent` to the bank. The trace is separate from the trace of the request that created the payout: a call
+ * may follow days later, and each payout would have to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>
@@ -25,7 +23,7 @@ export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
     })
 }
 
-/** Omits the URL, which is the merchant's data. */
+/** The span omits the URL, which is the merchant's data. */
 export function createSenderTracer(tracer: Tracer): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
@@ -56,7 +54,7 @@ function startClientSpan(tracer: Tracer, name: string, attributes: Attributes): 
   return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
 }
 
-/** Omits the text of an error, which can quote any data. */
+/** The span omits the text of an error, which can quote any data. */
 async function runInSpan<Answer>(
   span: Span,
   run: () => Promise<Answer>,

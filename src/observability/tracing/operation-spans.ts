@@ -5,7 +5,6 @@ import type { Database, OnCommitted } from '../../database/database.ts'
 import type { Context, Perform } from '../../operations/context.ts'
 import { toParentContext } from './request-spans.ts'
 
-/** `engine` is `sqlite` or `postgresql`. */
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
 /** A commit that several operations share is in the trace of each operation. */
@@ -34,7 +33,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** Adds an event each time the operation begins, including retries, and a child span for the commit. */
+/** The span has an event each time the operation begins, including retries, and a child span for the commit. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -62,7 +61,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** Includes only ids, which correlate with other traces, such as calls to the bank. */
+/** The attributes are only ids, which correlate with other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }

@@ -32,7 +32,7 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** Excludes data that the caller sent: no URL, id or text, and only trusted operation names. */
+/** Data that the caller sent is excluded: there is no URL, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -51,10 +51,9 @@ function requestAttributes(
 /** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
 const maxTraceStateLength = 512
 
-/** HTTP headers by lower-case name. */
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Parses W3C Trace Context headers. Without a valid `traceparent`, a new trace begins. */
+/** Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -63,7 +62,6 @@ function extractParent({ traceparent, tracestate }: PropagationHeaders): Context
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, ...(traceState && { traceState }) })
 }
 
-/** `null` if the span is not recorded. */
 function findTrace(span: Span): TraceContext | null {
   if (!span.isRecording()) return null
   const { traceId, spanId } = span.spanContext()
@@ -74,7 +72,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
+/** If the span is not recorded, there are no headers, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

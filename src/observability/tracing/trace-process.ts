@@ -50,7 +50,7 @@ const exportBatchSize = 256
 
 const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
-/** Limits the queue in bytes. */
+/** Attributes are shortened to limit the queue in bytes. */
 const maxAttributeLength = 256
 
 /** `ratio` is the fraction of new traces to sample. `timeoutMs` is the timeout of an export. */
@@ -64,7 +64,7 @@ export type TracerOptions = {
 }
 
 /**
- * Exports with OTLP in the background. If the collector is down or slow, spans are lost, with no other effect.
+ * OTLP exports run in the background. If the collector is down or slow, spans are lost, with no other effect.
  *
  * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */
@@ -106,7 +106,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** Reports export errors, which the SDK does not report. */
+/** The SDK does not report export errors. */
 function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

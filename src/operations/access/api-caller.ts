@@ -4,12 +4,8 @@ import type { Reader } from '../../database/query.ts'
 import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
-  /**
-   * The caller's API key, or the API key that created the caller's token; `null` for the service itself and its
-   * operator.
-   */
+  /** For a token, this is the API key that created it. `null` for the service itself and its operator. */
   readonly keyId: string | null
-  /** `null` for an API key. */
   readonly tokenId: string | null
   /** `null` means all scopes. */
   readonly scopes: readonly Scope[] | null
@@ -23,12 +19,10 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE with the name of the scope */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
-/** @throws DomainError INSUFFICIENT_SCOPE */
 export function requireAllowed(
   caller: Caller,
   { name, scope, actsAsCustomer }: Access & { readonly name: string },

@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number]
 /** Reads and streams require `read`. */
 export type OperationScope = Exclude<Scope, 'read'>
 
-/** The scopes that a customer's token can have: `read`, and the scopes of operations with `actsAsCustomer`. */
+/** A customer's token can have `read` and the scopes of operations with `actsAsCustomer`. */
 export const customerScopes = [
   'read',
   'customers',

@@ -31,7 +31,6 @@ export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { ol
     .returning('key'),
 )
 
-/** Deletes the oldest first. */
 export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
   deleteFrom('idempotencyKeys')
     .where('merchantId', '=', p.merchantId)

@@ -8,7 +8,7 @@ import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 
-/** Retention of keys in `idempotency_keys` (ruling 22). Keys of payouts are kept permanently. */
+/** Keys in `idempotency_keys` expire (ruling 22). Keys of payouts are kept permanently. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
@@ -29,7 +29,7 @@ export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
 /**
  * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The same transaction stores the key and the result; errors are not stored. The fingerprint is computed from the
+ * The same transaction stores the key and the result. Errors are not stored. The fingerprint is computed from the
  * parsed input, so it does not depend on the API or the spelling.
  *
  * The reads before the operation's first write run concurrently with the lookup of the key, which saves a round trip on
@@ -78,7 +78,7 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   return db.write(run, options)
 }
 
-/** The writes throw if the key was used before. */
+/** The writes throw if the idempotency key was used before. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')
@@ -94,7 +94,7 @@ function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/** Waits for a promise without throwing; the returned function rethrows. */
+/** Waits without throwing. The returned function rethrows. */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(
@@ -104,7 +104,7 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Detects a different input with the same key. Keys of payouts are kept permanently, so this hash must never change: it
+ * Detects a different input with the same key. Keys of payouts are kept permanently, so this hash must never change. It
  * sorts fields by name and omits absent fields, because later versions may reorder or add fields. It keeps a nested
  * `null`, because an update to `null` clears a value.
  */
@@ -115,7 +115,7 @@ export function fingerprintOf(request: object): string {
   return hash('sha256', JSON.stringify(canonicalizeObject(fields, present)), 'base64url')
 }
 
-/** Converts bigints to strings. A replacer function for JSON.stringify would take twice as long. */
+/** A replacer function for JSON.stringify would take twice as long. */
 function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
@@ -125,7 +125,7 @@ function canonicalize(value: unknown): unknown {
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }
 
-/** Sorts by name. The names come from our own schemas, so none is `__proto__` or a number, which would sort first. */
+/** The names come from our own schemas. So none is `__proto__`, and none is a number, which would sort first. */
 function canonicalizeObject(value: Record<string, unknown>, names: string[]): object {
   const members: Record<string, unknown> = {}
   for (const name of names.sort()) members[name] = canonicalize(value[name])

@@ -26,11 +26,9 @@ import { createYogaHandler } from './yoga.ts'
 export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
-  /** Null outside the sandbox. */
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
   readonly executor: Executor
-  /** False only in tests. */
   readonly hasFastPath: boolean
   readonly holdStream: HoldStream
   readonly responseFlush: ResponseFlush
@@ -41,8 +39,7 @@ const path = '/graphql'
 /**
  * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
  * and Response objects would take longer than the rest of a small response. Other requests go through Yoga to the same
- * engine (docs/architecture.md has a table). Form posts are rejected, so that no page of another site can send a
- * request.
+ * engine . Form posts are rejected, so that no page of another site can send a request.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
@@ -101,13 +98,11 @@ function sendJson(
   request.refusalCode = logFields.codes.join() || null
   const { status, headers } = responseHeadOf(result, type)
   reply.headers(headers)
-  // The result is serialized before the flush, which only sends text.
   const response = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
   sendText(reply, response, operation === 'query' ? responseFlush.schedule : undefined)
   return reply
 }
 
-/** Sends a stream in chunks, and any other response as one text. */
 async function sendResponse(response: Response, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.code(response.status).headers(Object.fromEntries(response.headers))
   if (response.headers.has('content-length')) return reply.send(await response.text())

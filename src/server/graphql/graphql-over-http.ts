@@ -11,9 +11,8 @@ import { graphqlResponseJson } from '../http/content-negotiation.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * Reads the parameters of a request (GraphQL over HTTP, 5.1).
- *
- * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
+ * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated (GraphQL
+ *   over HTTP, 5.1)
  */
 export function readRequestParameters({ method, body, query }: FastifyRequest): GraphqlRequest {
   return validateParameters(method === 'POST' ? body : decodeQuery(query as Record<string, unknown>))
@@ -107,13 +106,12 @@ function isMapOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** `headers` are sent in addition to the common headers. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
  * A wrong method, a missing scope and an unavailable database have statuses of their own. Other errors have 400 with
- * `application/graphql-response+json` if nothing ran, otherwise 200, which clients of `application/json` expect
- * (GraphQL over HTTP, 6.4).
+ * `application/graphql-response+json` if nothing ran. Otherwise they have 200, which clients of `application/json`
+ * expect (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }

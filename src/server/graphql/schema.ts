@@ -27,16 +27,10 @@ import type { Mode } from '../../operations/context.ts'
 
 export const sandboxSchema = withNullableRoots(attachSliceResolvers(builder.toSchema()))
 
-/** The schema of `live` lacks everything that is sandbox-only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
   return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
 }
 
-/**
- * Parses the schema of another version, to check documents against it.
- *
- * @throws GraphQLError if the text is not a schema
- */
 export function parseSchema(text: string): GraphQLSchema {
   return buildSchema(text)
 }

@@ -1,6 +1,6 @@
 import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 
-/** Heartbeats: proxies close a connection that is silent for a minute. */
+/** Proxies close a connection that is silent for a minute. */
 const pingIntervalMs = 12_000
 
 /** Yoga's processor of server-sent events writes no event ids, which a client needs to resume. */
@@ -30,7 +30,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // Not awaited, because the generator may be waiting for an event.
+    // The call is not awaited, because the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
       iterator.return?.()
@@ -63,7 +63,7 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** The event id, which a client sends as `Last-Event-ID` to resume. */
+  /** The client sends this id as `Last-Event-ID` to resume. */
   readonly id?: string
   readonly stringify: () => string
 }
@@ -77,7 +77,6 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
       if (done) controller.close()
       else controller.enqueue(Buffer.from(value))
     },
-    // Not awaited, because the generator may be waiting for an event.
     cancel: () => {
       parts.return(undefined)
     },
@@ -92,7 +91,6 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
 type StringifiableResults = AsyncIterable<StringifiableResult> | Iterable<StringifiableResult>
 
 async function* multipartChunks(results: StringifiableResults): AsyncGenerator<string, undefined> {
-  // Sent immediately, to confirm that the stream is open.
   yield '\r\n---'
   for await (const result of results) {
     const text = result.stringify()

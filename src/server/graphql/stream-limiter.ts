@@ -5,13 +5,13 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** The limit of all processes of a machine together. */
+/** The limit applies to all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** The limit of one process, so that a page that leaks streams does not affect other pages. */
+/** The limit applies to one process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
-/** Short, because abandoned streams end within seconds. */
+/** The retry time is short, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
 /** A stream must end within a second after its key is revoked. */
@@ -19,7 +19,7 @@ const pollIntervalMs = 500
 
 /**
  * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
- * `release` stops counting the stream; the connection can stay open.
+ * After `release` the stream no longer counts, but the connection can stay open.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
@@ -96,10 +96,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   }
 }
 
-/**
- * Polls once for all open streams. On SQLite, a version number shows whether any key may have changed; PostgreSQL needs
- * a small query.
- */
+/** On SQLite, a version number shows whether any key may have changed. PostgreSQL needs a small query. */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
   let seenVersion: number | null = null
@@ -118,7 +115,7 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
         if (revoked.has(keyId)) fail(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
-      // The database is unavailable: the next poll tries again.
+      // The next poll tries again.
     } finally {
       isPolling = false
     }
@@ -142,7 +139,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Yields results until `last` resolves, and then the value of `last`, unless it is null. */
+/** If the value of `last` is not null, it is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -173,7 +170,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // Not awaited, because the iterator may be waiting for an event.
+    // The call is not awaited, because the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

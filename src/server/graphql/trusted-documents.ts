@@ -22,9 +22,8 @@ type TrustedEngineOptions = {
 }
 
 /**
- * Prepares, plans and warms up trusted documents before the first request.
- *
- * Introspection is always allowed in the sandbox, because GraphiQL needs the schema.
+ * Prepares, plans and warms up trusted documents before the first request. The sandbox always allows introspection,
+ * because GraphiQL needs the schema.
  */
 export function createTrustedEngine(
   app: FastifyInstance,
@@ -39,7 +38,7 @@ export function createTrustedEngine(
       else trusted.remove(id)
     }
     for (const { id } of changed) {
-      // One document in each turn of the event loop, so that requests are not delayed.
+      // One document in each event-loop iteration, so that requests are not delayed.
       await nextTurn()
       await warmUpById(id).catch((error) =>
         app.log.warn({ err: error, document_id: id }, 'trusted document warm-up failed'),
@@ -73,7 +72,6 @@ export function createTrustedEngine(
     const starting = watcher
       .start()
       .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))
-    // After the maximum delay, the warm-up continues while requests are served.
     return Promise.race([starting, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
   })
   app.addHook('onClose', async () => watcher.stop())

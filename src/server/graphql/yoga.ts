@@ -84,8 +84,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // The host handles HEAD like GET, without the body. Yoga receives no query string: the host has already read it,
-    // and Yoga would take some query strings for its health check.
+    // The host has already read the query string. Yoga receives none, because it would take some query strings for its
+    // health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -94,15 +94,14 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 
 /**
  * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The engine selects
- * the operation in the parse hook, because Yoga looks for the operation right after this hook and would report its own
- * errors.
+ * the operation in the parse hook: Yoga looks for the operation right after this hook and would report its own errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
     const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
     exchange.hasIdentifier = identifier !== null
     exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
-    // Yoga requires a text, but the parse hook ignores this text.
+    // Yoga requires a text, which the parse hook ignores.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
@@ -227,7 +226,6 @@ function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
-/** Yoga's processors read text, HTTP status and headers. */
 function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
   return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }

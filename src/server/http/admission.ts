@@ -25,10 +25,9 @@ declare module 'fastify' {
 }
 
 /**
- * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address.
- *
- * The hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). It returns a
- * promise only if it must wait, which is not the case for a cached credential.
+ * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address. The
+ * hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). The hook returns a
+ * promise only if it must wait.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -81,8 +80,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * Rejects a request of a page with an API key in live mode, so that no merchant publishes a key by mistake. An invalid
- * key is rejected too, because any key in a page is compromised.
+ * In live mode, rejects a web page's request with an API key, so that no merchant publishes a key by mistake. An
+ * invalid key is rejected too, because any key in a page is compromised.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -94,7 +93,6 @@ function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): 
   )
 }
 
-/** A bearer token may be a client token instead of an API key. */
 function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): boolean {
   return apiKey !== undefined || bearerApiKeyPattern.test(authorization)
 }
@@ -102,7 +100,8 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /**
- * `null` if there is no credential; empty if it is malformed, or if there are two different credentials (ruling 12).
+ * Returns `null` if there is no credential, and '' if it is malformed, or if there are two different credentials
+ * (ruling 12).
  */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
@@ -111,9 +110,8 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Empty if it is malformed; `null` for another scheme, which a proxy may have added. */
+/** Returns '' if the token is malformed, and `null` for another scheme, which a proxy may have added. */
 function bearerTokenOf(authorization: string): string | null {
-  // Avoids a pattern match on a long token in the usual format.
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
   return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
 }

@@ -3,23 +3,20 @@ import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import { isAddressAllowed } from '../../modules/merchants/api-key.ts'
 
-/** The number of trusted proxies, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
 
 const maxHops = 10
 
 export const trustProxyFormat = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
 
-/** `null` if TRUST_PROXY is invalid. */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // With /0, every address would be a trusted proxy, so a caller could forge its own address.
+  // With the prefix /0, every address would be a trusted proxy, so a caller could forge its own address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
-/** With `false`, Fastify ignores `X-Forwarded-For`. */
 export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
   if (proxies === 0) return false
   if (typeof proxies === 'number') return (_, hop) => hop < proxies
@@ -30,19 +27,19 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
  * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). No other code reads
  * these addresses, so all rules about callers use the same address.
  *
- * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for any other entry, or an empty string if
- *   the connection is closed
+ * @returns an IPv4 address, a canonical IPv6 address, `unknown` for any other entry, or an empty string if the
+ *   connection is closed
  */
 export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** For rejections only, because any caller can send the header. */
+/** Use this for rejections only, because any caller can send the header. */
 export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }
 
-/** Accepts a port, which some proxies add: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add a port: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry

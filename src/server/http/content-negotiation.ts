@@ -5,8 +5,8 @@
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * The content-negotiation rule of RFC 9110 (12.5.1): the most specific range that matches the type decides. Ignores
- * parameters other than `q`, because every type has one representation here.
+ * The most specific range that matches the type decides (RFC 9110, 12.5.1). Parameters other than `q` are ignored,
+ * because every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -27,7 +27,6 @@ export function isHtmlRequested(accept: string | undefined): boolean {
   return isExplicit && quality > 0
 }
 
-/** Returns 2 if the range is the type, 1 for `type/*`, 0 for any type, and -1 if the range does not match. */
 function specificityOf(range: string, type: string): number {
   if (range === type) return 2
   if (range === '*/*') return 0
@@ -42,21 +41,19 @@ function qualityIn(parameters: readonly string[]): number {
   return 1
 }
 
-/** A type is `null` if it is not acceptable. */
 export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
 
 export type StreamMediaType = typeof eventStream | typeof multipartMixed
 
 const applicationJson = 'application/json'
-/** With this type, the HTTP status shows whether the document was executed (GraphQL over HTTP, 6.4). */
+/** With this media type, the HTTP status shows whether the document was executed (GraphQL over HTTP, 6.4). */
 export const graphqlResponseJson = 'application/graphql-response+json'
 const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
 
 /**
- * Negotiates the media types of a GraphQL response. `application/graphql-response+json` precedes `application/json` if
- * its quality is higher, or if it is listed explicitly with the same quality. JSON precedes a stream of the same
- * quality.
+ * `application/graphql-response+json` precedes `application/json` if its quality is higher, or if it is listed
+ * explicitly with the same quality. JSON precedes a stream of the same quality.
  */
 export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
   if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }

@@ -5,19 +5,17 @@ import { routedMethods } from './method-not-allowed.ts'
 export const corsOriginsFormat =
   '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
 
-/** Returns origins as browsers write them, or a single `*`; `null` if one is invalid. */
 export function parseCorsOrigins(text: string): string[] | null {
   if (text.trim() === '*') return ['*']
   const origins = text.split(',').map((each) => parseOrigin(each.trim()))
   return origins.every((origin) => origin !== null) ? origins : null
 }
 
-/** Allows all origins in the sandbox, which has nothing to protect. */
+/** The sandbox has nothing to protect, so it allows all origins. */
 export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
 
-/** `null` if the origin is not allowed. */
 export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
   if (origins[0] === '*') return '*'
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
@@ -41,23 +39,23 @@ function parseOrigin(text: string): string | null {
 /** Allows a wildcard only as the first label, and not directly below a top-level domain except `localhost`. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Paths that pages can call, whether or not they exist, except signed server-to-server paths. */
+/** Paths that pages can call, whether or not they exist. Signed server-to-server paths are excluded. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
-/** Headers that pages can read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
+/**
+ * Headers that pages can read in addition to the safelisted headers (Fetch, "CORS-safelisted response-header name").
+ */
 const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields', 'location'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers cap this, for example at two hours. */
+/** Browsers limit this time, for example to two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**
  * Runs before the status is known (Fetch, "HTTP extensions"). Never allows credentials, because the service uses no
- * cookies.
- *
- * Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
+ * cookies. Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
  *
  * `@fastify/cors` cannot replace this function: it adds headers to every response, and does not run for a path that
  * can't be decoded.
@@ -72,8 +70,8 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Returns whether the request was a CORS preflight. Browsers send no key with it, so it needs no authentication. Allows
- * every requested header, so that the page can read the error of the actual request.
+ * Returns whether the request was a CORS preflight. Browsers send no key with it, so it needs no authentication. Every
+ * requested header is allowed, so that the page can read the error of the actual request.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

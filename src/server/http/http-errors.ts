@@ -7,10 +7,9 @@ import { DomainError } from '../../core/errors.ts'
 import { failure, toErrorPayload } from '../../rest/error-responses.ts'
 import { securityHeaderLines } from './security-headers.ts'
 
-/** Ruling 6. */
 export const bodyLimitBytes = 256 * 1024
 
-/** Logs an unexpected error, which becomes INTERNAL without detail (ruling 9). */
+/** An unexpected error becomes INTERNAL without detail (ruling 9). */
 export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -46,7 +45,7 @@ export function endpointNotFound(): DomainError {
 }
 
 /**
- * Passes requests with `Expect` to `validateHead`, because Node itself would respond without envelope and request id.
+ * Node itself would respond to `Expect` without envelope and request id, so such requests go to `validateHead`.
  * `requireHostHeader: false` does the same for a missing Host.
  */
 export function forwardExpectations(server: Server): void {
@@ -74,7 +73,6 @@ export function validateHead({ raw, headers }: FastifyRequest): DomainError | un
   return undefined
 }
 
-/** `name` must be in lower case. `rawHeaders` alternates names and values. */
 export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

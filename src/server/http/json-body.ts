@@ -25,7 +25,6 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
   if (method === 'GET' || method === 'HEAD') return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    // RFC 9110, 15.5.16.
     reply.header('accept-encoding', 'identity')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
   }

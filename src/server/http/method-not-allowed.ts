@@ -5,13 +5,12 @@ import { DomainError } from '../../core/errors.ts'
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
 /**
- * Routing replaces every other method with this method, because separate routes for about thirty methods would take
- * most of the time to create the host.
+ * Routing replaces every other method with this method. Separate routes for about thirty methods would take most of the
+ * time to create the host.
  */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()
 
-/** Fastify's `rewriteUrl` must return the URL. */
 export function routeOtherMethods(request: IncomingMessage): string {
   const { method = '', url = '' } = request
   if (!routedMethods.includes(method)) {
@@ -25,7 +24,7 @@ export function restoreMethod({ raw }: FastifyRequest): void {
   if (raw.method === otherMethod) raw.method = originalMethods.get(raw) ?? otherMethod
 }
 
-/** Responds with 405 and `Allow` (ruling 6). GET includes HEAD. */
+/** GET includes HEAD (ruling 6). */
 export function rejectOtherMethods(app: FastifyInstance, path: string, supported: readonly string[]): void {
   const allowed = supported.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {

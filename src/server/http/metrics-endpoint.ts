@@ -12,7 +12,9 @@ export type MetricsServer = {
 
 const path = '/metrics'
 
-/** Has its own port, so that access can be granted separately. Concurrent requests share one measurement. */
+/**
+ * The endpoint has its own port, so that access can be granted separately. Concurrent requests share one measurement.
+ */
 export function createMetricsServer(
   expose: () => Promise<WriteMetrics>,
   onError: (error: unknown) => void,
@@ -49,7 +51,6 @@ export function createMetricsServer(
   }
 }
 
-/** Prometheus lists both OpenMetrics and plain text in `Accept`. */
 function prefersOpenMetrics(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('application/openmetrics-text', accept)
   return isExplicit && quality > 0 && quality >= preferenceFor('text/plain', accept).quality

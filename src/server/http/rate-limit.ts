@@ -21,8 +21,8 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
 const maxTrackedAddresses = 10_000
 
 /**
- * Counts only failed authentications, because a caller with a valid key must not be limited by other callers behind the
- * same proxy.
+ * Counts only failed authentications: a caller with a valid key must not be limited by other callers behind the same
+ * proxy.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -59,7 +59,6 @@ export type TokenExchangeResult = { readonly tokens: number; readonly left: numb
 
 export type ExchangeTokens = (request: TokenExchangeRequest) => Promise<TokenExchangeResult>
 
-/** `forget` counts the leased tokens of an ended process as used. */
 export type SharedWindows = {
   readonly exchange: (holder: number, request: TokenExchangeRequest) => TokenExchangeResult
   readonly forget: (holder: number) => void
@@ -100,7 +99,6 @@ type TokenLease = {
   pendingExchange: Promise<void> | null
 }
 
-/** The process leases tokens in batches, so that few requests wait for the shared windows. */
 export function createSharedRateLimiter(
   perSecond: number,
   { exchange, processes }: { exchange: ExchangeTokens; processes: number },
@@ -125,7 +123,6 @@ export function createSharedRateLimiter(
         lease.tokens = tokens
         lease.left = left
         lease.takenAt = elapsed()
-        // Rejects requests locally until another token can be free.
         if (tokens === 0) lease.emptyUntil = lease.takenAt + Math.min(windowMs / perSecond, 100)
       })
       .finally(() => {
@@ -134,7 +131,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** `null` if new tokens must be requested. */
+  /** Returns `null` if new tokens must be requested. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--
@@ -163,10 +160,10 @@ export function createSharedRateLimiter(
 
 const windowMs = 1_000
 
-/** Uses within this time are merged into one entry, so that a window has at most a hundred entries. */
+/** Uses within this time are merged, which limits the memory of a window. */
 const mergeWithinMs = 10
 
-/** Used tokens are free again one second after `until`. `leased` is the number of leased tokens by process. */
+/** `leased` is the number of leased tokens by process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>
@@ -175,7 +172,7 @@ type RateLimitWindow = {
 
 /**
  * Creates one sliding window per key. A used token is free again after a full second, so no interval of one second
- * exceeds the limit. A token bucket would allow nearly twice as many requests: the full bucket plus its refill.
+ * exceeds the limit. A token bucket would allow nearly twice as many requests.
  *
  * @param elapsed milliseconds of a monotonic clock; a wall clock could go backwards and lock out all callers
  */
@@ -192,7 +189,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Deletes unused windows, at most once in `everyMs`, because a sweep visits all windows. */
+  /** A sweep visits all windows, so it runs at most once in `everyMs`. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

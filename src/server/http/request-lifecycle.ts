@@ -22,10 +22,10 @@ export type AccessLogEntry = {
   readonly trace_id?: string
 }
 
-/** `isTrusted` means that the operation is from a trusted document, so an operator chose its name. */
+/** `isTrusted`: the operation is from a trusted document, so an operator chose its name. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** `pages` for routes outside the APIs, empty for an unknown path. */
+/** Returns `pages` for routes outside the APIs, and '' for an unknown path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
@@ -34,19 +34,16 @@ export function apiOfRoute(route: string | null): string {
 }
 
 export type RequestSpan = {
-  /** `null` if the request is not sampled. */
   readonly trace: TraceContext | null
   readonly end: (entry: AccessLogEntry, isTrusted: boolean) => void
 }
 
 export type RequestTracer = {
-  /** Continues the trace in the headers. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** Records a request that was not admitted. The trace in its headers is not trusted. */
+  /** The trace in the headers of a request that was not admitted is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 
-/** Must be called before any route is added. */
 export function observeRequests(app: FastifyInstance, accessLog: AccessLog, tracer?: RequestTracer): void {
   if (tracer) {
     app.addHook('preParsing', (request, reply, payload, done) => {

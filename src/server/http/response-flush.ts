@@ -2,9 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
 export type ResponseFlush = {
-  /** `send` must not throw. */
   readonly schedule: (send: () => void) => void
-  /** Called before long synchronous work. */
   readonly flush: () => void
   readonly flushOverdue: () => void
 }
@@ -12,11 +10,9 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Responses to reads are sent together at the end of the event-loop iteration (`setImmediate`).
- *
- * The first response wakes the client, often a proxy on the same machine, and the client is still awake for the others.
- * A wake-up for each response would cost this process up to half the time of a small response. Responses to writes are
- * not queued: a batch commits them together.
+ * Responses to reads are sent together at the end of the event-loop iteration. The first response wakes the client, and
+ * the client is still awake for the others. A wake-up for each response would cost this process up to half the time of
+ * a small response. Responses to writes are not queued: a batch commits them together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -55,8 +51,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text immediately, or when `whenReady` calls back. Bypasses Fastify's serialization, type checks and `onSend`
- * hooks, which take a twentieth of the time of a small response.
+ * Sends a text immediately, or when `whenReady` calls its argument. Bypasses Fastify's serialization, type checks and
+ * `onSend` hooks, which take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,
@@ -79,7 +75,7 @@ export function sendText(
 /** Node copies head and body into one string. Above this size, two buffers are faster. */
 const minSeparateBytes = 4_096
 
-/** Writes head and body in one system call. ASCII text is written as latin1, which needs no encoding. */
+/** ASCII text is written as latin1, which needs no encoding. Head and body are written in one system call. */
 function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()

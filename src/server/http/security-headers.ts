@@ -1,10 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Browsers must not render, embed or cache the data.
- *
- * Strict-Transport-Security is absent: it must not be sent over plain HTTP (RFC 6797, 7.2), and only the proxy that
- * terminates TLS knows whether the whole host requires TLS.
+ * Browsers must not render, embed or cache the data. Strict-Transport-Security is absent: it must not be sent over
+ * plain HTTP (RFC 6797, 7.2), and only the proxy that terminates TLS knows whether the whole host requires TLS.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

@@ -28,11 +28,11 @@ import { createDownloadSender } from './send-download.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The wire names of fields, for errors. Null while the request is parsed, because parse errors already have wire
-     * names.
+     * Errors use the wire names of fields. Parse errors already have wire names, so the map is null while the request
+     * is parsed.
      */
     names: FieldNames | null
-    /** The text of the body, for numbers that a double can't represent. */
+    /** The text has numbers that a double can't represent. */
     bodyText: string | null
   }
 }
@@ -115,9 +115,6 @@ function pickMembers(body: unknown, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
-/**
- * Runs a long poll until it has a result, the caller disconnects, the credential becomes invalid, or the service stops.
- */
 async function runWithHeldStream<Result>(
   { request, reply }: Exchange,
   holdStream: HoldStream,
@@ -155,9 +152,6 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/**
- * Whether `Accept` gives problem details a higher quality than JSON, or lists them explicitly with the same quality.
- */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (
@@ -166,7 +160,7 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request that accepts no type of the route (ruling 6). An `Accept` header with only problem details concerns
+ * Rejects a request that accepts no type of the route (ruling 6). If `Accept` lists only problem details, it concerns
  * errors, so it does not exclude JSON.
  */
 function requireAcceptable({ types }: Route) {

@@ -23,7 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/** A request is authenticated by the rail's signature, and can concern any merchant. */
+/** The rail's signature authenticates a request, which can concern any merchant. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -79,7 +79,6 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
   }
   return {
     requireRail,
-    /** Runs before the body is read. */
     requireSignatureHeader: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
       requireRail(request)
       if (request.headers['webhook-signature'] === undefined) {
@@ -91,7 +90,6 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
       }
       done()
     },
-    /** Returns the message id. @throws DomainError INVALID_TOKEN */
     verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {
@@ -156,7 +154,6 @@ async function processReports(service: Service, rail: string, reports: unknown):
   return results
 }
 
-/** The report is not validated yet. */
 function transferKeyOf(report: unknown): string {
   const { tx_hash: txHash, log_index: logIndex } = (report ?? {}) as Readonly<Record<string, unknown>>
   return `${String(txHash).toLowerCase()} ${String(logIndex)}`

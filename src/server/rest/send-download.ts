@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** The limit of each process, because a download takes event-loop time from other requests. */
+/** The limit applies to each process, because a download takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
@@ -17,11 +17,9 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Sends a download with backpressure. A merchant's concurrent downloads are limited. Each counts as a stream, and ends
- * when the credential becomes invalid.
- *
- * A failure after the response has begun destroys the connection, so that no client takes a truncated file for a
- * complete one.
+ * A merchant's concurrent downloads are limited. Each download counts as a stream, and ends when the credential becomes
+ * invalid. A failure after the response has begun destroys the connection: no client must take a truncated file for a
+ * complete file.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()
@@ -63,7 +61,7 @@ async function sendChunks(
   maxStallMs: number,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]()
-  // An error in the first chunk can be sent as an error response.
+  // If the first chunk fails, an error response can still be sent.
   let chunk = await iterator.next()
   reply.hijack()
   const { raw } = reply
@@ -86,7 +84,6 @@ async function sendChunks(
   }
 }
 
-/** Disconnects a client that reads nothing for `maxStallMs`. */
 function waitForDrain(raw: ServerResponse, maxStallMs: number): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

@@ -4,7 +4,7 @@ import { publicKeys } from '../../modules/webhooks/endpoints/endpoint-secrets.ts
 import type { Service } from '../../operations/context.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
-/** Adds liveness, under both of its usual paths, and readiness, which reads the database. */
+/** Readiness reads the database. Liveness has two usual paths. */
 export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
   for (const path of livenessPaths) app.get(path, async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
@@ -31,8 +31,8 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
 export const receiverPath = '/sandbox/webhooks'
 
 /**
- * Adds a receiver of webhooks, so that the demo needs no other program. The receiver requires neither a key nor a
- * signature, because it only returns the event id, which the delivery log shows.
+ * Receives webhooks, so that the demo needs no other program. It requires neither a key nor a signature, because it
+ * only returns the event id.
  */
 export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))

@@ -21,7 +21,7 @@ import type { Throttle } from './throttle.ts'
 const pollIntervalMs = 1_000
 
 /**
- * How long a shutdown waits for attempts in flight. The next process repeats attempts whose outcome was not recorded.
+ * A shutdown waits this long for attempts in flight. The next process repeats attempts whose outcome was not recorded.
  */
 const drainTimeoutMs = 3_000
 
@@ -66,11 +66,9 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** The table version when `endpoints` was read; `null` if the engine has no table versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** Concurrent callers share one queued poll, which starts when the current poll has ended. */
   function poll(): Promise<void> {
     queuedPoll ??= currentPoll
       .catch(() => {})

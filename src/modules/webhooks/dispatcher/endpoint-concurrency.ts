@@ -4,10 +4,9 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** The maximum number of concurrent attempts after the first success, and before it. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** An endpoint is unhealthy if its last attempt took at least this long, even if the attempt succeeded. */
+/** If the last attempt took at least this long, the endpoint is unhealthy even if the attempt succeeded. */
 const slowResponseMs = 1_000
 
 /** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
@@ -15,17 +14,14 @@ const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
 /**
- * The maximum pause of the endpoint after a `Retry-After` header. The failed event itself waits as long as the header
+ * A `Retry-After` header pauses the endpoint for at most this time. The failed event itself waits as long as the header
  * requests.
  */
 const maxPauseMs = 60_000
 
 export type ConcurrencyLimiter = {
   readonly hasCapacity: (inFlight: number) => boolean
-  /**
-   * Whether the next attempt is likely to take long: the last attempt failed or was slow, or no attempt has succeeded
-   * yet.
-   */
+  /** An endpoint is unhealthy if its last attempt failed or was slow, or if no attempt has succeeded yet. */
   readonly isUnhealthy: () => boolean
   readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
@@ -36,7 +32,6 @@ export function createConcurrencyLimiter(
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  /** Stays true until the next success. */
   let isOverloaded = false
   let wasSlow = false
   let pausedUntil = 0

@@ -17,16 +17,15 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** How long secrets are cached, even if they expire in the meantime. */
+/** Secrets are cached for this time, even if they expire in the meantime. */
 const signerCacheMs = 60_000
 
 const retryBatchSize = 16
 
-/** A time later than all due times. */
 const farFutureMs = 2 ** 52
 
 /**
- * The first and the longest delay after failed polls. Polls can fail for days, for example if the encryption key of a
+ * The first and the maximum delay after failed polls. Polls can fail for days, for example if the encryption key of a
  * secret is missing.
  */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
@@ -34,20 +33,14 @@ const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 const flushRetryMs = 1_000
 
 /**
- * No attempt starts while the buffer has this many unrecorded outcomes, because their events are sent again if the
- * process dies.
+ * If the buffer has this many unrecorded outcomes, no attempt starts: their events are sent again if the process dies.
  */
 const maxBuffered = 64
 
-/**
- * The minimum interval between writes that store only the cursor. Endpoints that receive few events need such writes.
- */
+/** The minimum interval between writes that store only the cursor, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/**
- * Special values of `nextRetryAt`: `immediately` means that the retry schedule must be read, `never` that the schedule
- * is empty.
- */
+/** `immediately` means that the retry schedule must be read, and `never` that the schedule is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
@@ -65,11 +58,10 @@ type FlushState = 'idle' | 'flushing' | 'failed'
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
   readonly isUnhealthy: () => boolean
-  /** Returns whether an attempt started. */
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
-  /** Resolves when the attempts in flight are recorded or recording them has failed. */
+  /** Resolves when the attempts in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -79,13 +71,11 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
-  /** Called when the worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** The worker does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -93,7 +83,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, a probe: if it succeeds, the endpoint is enabled. */
+  /** A disabled endpoint gets one attempt. If this probe succeeds, the endpoint is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -108,7 +98,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs one poll at a time. A poll that is requested during a backoff starts when the backoff has ended. */
+  /** A poll that is requested during a backoff starts when the backoff has ended. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -156,7 +146,6 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
   }
 
-  /** Returns when the next delivery is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
@@ -210,14 +199,14 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores only the cursor. Does nothing while events are open, because their flush also stores the cursor. */
+  /** While events are open, the cursor is not stored separately, because their flush also stores it. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Schedules a flush. Attempts that end before the flush runs are recorded in the same transaction. */
+  /** Attempts that end before the flush runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
@@ -264,7 +253,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The schedule must be read again, because the flush may have made a waiting delivery due and the queue has dropped
+    // The schedule must be read again: the flush may have made a waiting delivery due, and the queue has dropped
     // retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
@@ -274,7 +263,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // The schedule must be read again, because due times change when a merchant advances its sandbox clock.
+    // Due times change when a merchant advances its sandbox clock.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

@@ -10,14 +10,12 @@ const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
 export type MerchantScheduler = {
   readonly markReady: () => void
-  /** Counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }
 
-/** Schedules attempts round-robin among merchants, and among the workers of each merchant. */
+/** The scheduler is round-robin among merchants, and among the workers of each merchant. */
 export type FairScheduler = {
-  /** The caller may add and remove `workers` later. */
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
   /** Leaves the promises of attempts in flight pending, so that their outcomes are not recorded. */
@@ -32,10 +30,10 @@ type ScheduledMerchant = {
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
-  /** In round-robin order. */
   const ready = new Set<ScheduledMerchant>()
   /**
-   * Merchants that wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is first.
+   * These merchants wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is
+   * first.
    */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
@@ -55,7 +53,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** Returns whether the throttle defers attempts. If so, a timer starts them later. */
   function isThrottled(): boolean {
     if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()
@@ -85,7 +82,9 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return false
   }
 
-  /** Gives freed capacity to waiting merchants; otherwise the merchant that freed the capacity would take it again. */
+  /**
+   * Gives freed capacity to waiting merchants first. Otherwise the merchant that freed the capacity would use it again.
+   */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
       if (unhealthyInFlight >= maxUnhealthyInFlight) return

@@ -28,8 +28,8 @@ type FeedBatchRequest = { readonly after: number; readonly limit: number; readon
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Lets workers that poll simultaneously from the same position share one read of the events and of their objects. A
- * batch is evicted one event-loop iteration after its read.
+ * Workers that poll simultaneously from the same position share one read of the events and of their objects. A batch is
+ * evicted one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -72,9 +72,8 @@ export async function readMessages(
 
 export type FeedReader = {
   readonly isBehind: () => boolean
-  /** Returns whether more events follow. */
   readonly read: () => Promise<boolean>
-  /** The sequence up to which every event is finished: attempted, waiting or not subscribed to. */
+  /** All events up to this sequence were attempted, are waiting, or are not subscribed to. */
   readonly cursor: () => number
 }
 
@@ -132,7 +131,6 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   return { isBehind, read, cursor }
 }
 
-/** Only the tested endpoint receives a `webhook.test` event, whatever types it subscribes to. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

@@ -9,7 +9,6 @@ const renewMs = 10_000
 const leaseBatchSize = 100
 
 export type Leases = {
-  /** Returns all merchants whose lease this process holds. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }
@@ -36,7 +35,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A lease that expires later than any correct clock could have set was written by a wrong clock, and is ignored.
+      // If a lease expires later than any correct clock could have set, a wrong clock wrote it, and it is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>
@@ -44,7 +43,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         ),
       )
       const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !leasedByOthers.has(merchantId))
-      // All processes acquire leases in the same order, to avoid deadlocks.
+      // To avoid deadlocks, all processes acquire leases in the same order.
       free.sort()
       for (let i = 0; i < free.length; i += leaseBatchSize) {
         const batch = free.slice(i, i + leaseBatchSize)

@@ -9,15 +9,11 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 const pruneBatchSize = 500
 
-/** The pause after a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * The returned function prunes one batch per call, endpoint by endpoint. Pending deliveries are kept unless the
- * endpoint was deleted.
- */
+/** Each call prunes one batch of one endpoint's log. Pending deliveries are kept unless the endpoint was deleted. */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
   let position = first
@@ -43,7 +39,6 @@ export function createLogPruner(service: Service): () => Promise<void> {
   }
 }
 
-/** Removes deliveries whose event is before the sequence `before` and that have no attempt since `since`. */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',
   async (

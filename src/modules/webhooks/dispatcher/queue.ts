@@ -5,45 +5,34 @@ export type QueueEntry = { readonly sequence: number; readonly objectId: string 
 
 /**
  * Holds open events (read from the feed, not yet attempted) and due retries. The next attempt for an object starts
- * after the previous one is recorded, and later events of the object wait while an earlier event is pending. Objects
+ * after the previous attempt is recorded. Later events of an object wait while an earlier event is pending. Objects
  * never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Returns the next delivery and marks it as in flight; returns `null` if no delivery can start. */
+  /** The returned delivery is in flight. `null` if no delivery can start. */
   readonly takeNext: () => Item | null
-  /** The object remains busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
-   * Applies a flush. `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects
-   * of `recorded` that have a pending delivery. Drops the queued retries of the recorded objects, because these retries
-   * must be read again.
+   * `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects of `recorded`
+   * that have a pending delivery. Drops the queued retries of the recorded objects, which must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
-  /**
-   * Adds the next events of the feed. `pending` must list all objects of these events that have a pending delivery, and
-   * may list other objects.
-   */
+  /** `pending` must list all objects of these events that have a pending delivery, and may list other objects. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** Must be called before each read of due deliveries, because a flush during the read makes the result stale. */
   readonly startReadingRetries: () => void
-  /** Whether a flush has changed the object since `startReadingRetries`. */
   readonly isStale: (objectId: string) => boolean
-  /** Adds a due delivery, which must be the first pending delivery of its object. The object must not be stale. */
+  /** `item` must be the first pending delivery of its object, and the object must not be stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
   readonly openCount: () => number
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Whether the last `takeNext` could start none of the open events. */
   readonly isBlocked: () => boolean
 }
 
-/**
- * Uses no clock and no I/O.
- *
- * @param onDeferred is called with events that left the queue because they wait for an earlier event of their object
- */
+/** @param onDeferred called with events that left the queue because they wait for an earlier event of their object */
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
@@ -53,11 +42,10 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** The number of attempts and deferrals of each object that are not recorded yet. */
+  /** Counts unrecorded attempts and deferrals by object. */
   const busy = new Map<string, number>()
   /** Objects with a pending delivery. Complete for the objects of open events. */
   const failing = new Set<string>()
-  /** Objects changed by a flush since `startReadingRetries`. */
   const changed = new Set<string>()
 
   function takeNext(): Item | null {

@@ -26,16 +26,14 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** The number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
+  /** The number of attempts when the delivery was read as a retry. An event from the feed has `null`. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
   readonly attemptsInSchedule: number
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
-  /** `null` unless the outcome is `pending`. */
   readonly nextAttemptAt: DueTime | null
 }
 
-/** An event that waits for an earlier pending event of the same object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
 export type AttemptReport = {
@@ -43,25 +41,24 @@ export type AttemptReport = {
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
   /**
-   * Compare-and-set: the cursor moves to `to` only if it is still at `from`, because the merchant may have moved it.
+   * The cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have moved it.
    */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean
 }
 
 export type RecordedAttempts = {
-  /** Whether the merchant or another process has moved the cursor since it was read. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`, and then probed. */
+/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`. It is then probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** Returns `null` if the endpoint was deleted. */
+/** `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -110,8 +107,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, that change
- * stays and the attempt is only logged.
+ * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, the attempt
+ * is only logged.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -119,7 +116,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   if (isUnchanged) {
-    // A finished delivery that is sent again starts a new schedule.
+    // If a finished delivery is sent again, it starts a new schedule.
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
@@ -129,7 +126,6 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Returns whether the delivery was neither attempted nor replayed after it was read. */
 function isPendingUnchanged(
   row: StoredDelivery | undefined,
   { storedAttempts, attemptsInSchedule }: AttemptRecord,
@@ -141,7 +137,7 @@ function isPendingUnchanged(
   )
 }
 
-/** Makes the next delivery of each object due if it was waiting. Returns the objects that have pending deliveries. */
+/** If the next delivery of an object was waiting, it becomes due. Returns the objects that have pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -159,7 +155,6 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Disables the endpoint, or enables it after a successful probe. Returns whether the endpoint is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,

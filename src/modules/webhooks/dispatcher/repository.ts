@@ -32,7 +32,6 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Returns due deliveries that are the first pending delivery of their object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -40,7 +39,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // A later delivery of the object can also be due, if the merchant replayed its event.
+    // If the merchant replayed a later event of the object, its delivery can also be due.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -70,10 +69,7 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/**
- * Returns the object ids of those events whose object has a pending delivery. Uses `exists`, because an object can have
- * many deliveries.
- */
+/** Uses `exists`, because an object can have many deliveries. */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -112,7 +108,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Stores a delivery without a due time, because it waits for an earlier delivery of its object. */
+/** The delivery has no due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -132,7 +128,6 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Makes the first pending delivery of the object due if it was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -167,10 +162,7 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
-/**
- * Acquires a lease that is free, is held by `holder`, or expires before `from` or after `to`. Returns `null` if another
- * holder has the lease.
- */
+/** Acquires a lease that is free, is held by `holder`, or expires before `from` or after `to`. */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
     .values(pickParams(p, ['merchantId', 'holder', 'until']))
@@ -195,7 +187,7 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** Returns the next endpoint of any merchant that has deliveries. The endpoint may have been deleted. */
+/** The endpoint of the log may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -212,10 +204,6 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   ),
 )
 
-/**
- * Removes deliveries before the sequence `before` without an attempt since `since`. Pending deliveries are kept unless
- * the endpoint was deleted.
- */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')
     .where('merchantId', '=', p.merchantId)

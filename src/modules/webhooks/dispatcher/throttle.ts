@@ -1,12 +1,12 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts per second. At `maxRate`, they are not limited. */
+/** The rates are in attempts per second. `maxRate` means no limit. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate shrinks if the idle share of the machine or of the event loop is below these values. Even at full load,
- * payouts leave up to a third of two processors idle, because payouts wait for one another.
+ * The rate shrinks if the idle share of the machine or of the event loop is below these values. Payouts wait for one
+ * another, so they leave up to a third of two processors idle even at full load.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
@@ -21,13 +21,12 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** The idle shares of the machine and the event loop, from 0 to 1. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * A token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background transfer yields
- * bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks when it has none, so the
- * cost of an attempt need not be known.
+ * The throttle is a token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background
+ * transfer yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks otherwise,
+ * so the cost of an attempt need not be known.
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds
@@ -79,7 +78,6 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-/** Returns the sums of all processors since boot. */
 function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {

@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** The maximum per merchant (ruling 70). */
+/** The limit applies to each merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -25,7 +25,7 @@ const CreateWebhookEndpointInput = z.object({
  * The same URL may be registered twice.
  *
  * @param input without `types`, all events are sent; with `asymmetric`, requests are also signed with an ed25519 key
- * @returns the endpoint with its secret, which is not shown again
+ * @returns the endpoint with its secret, which the service never shows again
  */
 export const createWebhookEndpoint = defineOperation(
   {

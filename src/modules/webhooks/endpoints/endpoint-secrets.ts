@@ -10,14 +10,9 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** The maximum per endpoint. Further rotations drop the oldest secret. */
 const maxSecrets = 5
 
-/**
- * Includes a key pair if the endpoint is asymmetric.
- *
- * @throws DomainError NOT_CONFIGURED
- */
+/** @throws DomainError NOT_CONFIGURED */
 export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsymmetric: boolean): EndpointSigningKeys {
   const seal = (text: string) => ({ sealed: secrets.seal(text, secretContext(key)), until: null })
   const pair = isAsymmetric ? generateKeyPair() : null
@@ -57,7 +52,7 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
+ * If a request repeats its idempotency key, the response has the secret again: the stored result contains the encrypted
  * secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
@@ -76,7 +71,7 @@ function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Bounds the cost of requests for public keys, which need no API key. */
+/** Requests for public keys need no API key, so the cache limits their cost. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
@@ -85,7 +80,7 @@ const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /**
  * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The keys are sorted, so that their
- * order does not reveal which merchant owns them.
+ * order does not reveal which merchant owns a key.
  */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)

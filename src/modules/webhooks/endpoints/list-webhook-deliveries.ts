@@ -25,20 +25,17 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** Limits the log: a delivery has up to ten attempts, and ten more for each replay. */
+/** A delivery has up to ten attempts, and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
 
-/** A delivery with its event and its latest attempts, oldest first. */
 export type WebhookDelivery = RowOf<'webhookDeliveries'> & {
   readonly eventType: EventType
   readonly eventTime: bigint
-  /** At most `maxListedAttempts`. */
   readonly log: readonly WebhookAttempt[]
 }
 
-/** Descriptions that REST and GraphQL share. */
 export const deliveryDescriptions = {
   delivery: 'The delivery of an event to an endpoint.',
   eventId: 'The id of the event.',
@@ -70,7 +67,6 @@ export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
-  /** The argument `before` of the next page; `null` at the end. */
   readonly next: number | null
 }
 
@@ -107,7 +103,6 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The deliveries of endpoints in the form of a list, so that GraphQL can read them for several endpoints together. */
 export const webhookDeliveries = {
   filters: deliveryFilters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
@@ -136,7 +131,6 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -181,7 +175,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequences that contains all events of a period, and possibly others. */
+/** The range contains all events of a period, and possibly others. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -214,7 +208,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only with `withAttempts`, because each delivery can have 20 attempts with long responses. */
+/** Without `withAttempts`, reads no attempts: each delivery can have 20 attempts with long responses. */
 export async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -3,7 +3,6 @@ import type { Service } from '../../../operations/context.ts'
 import { unhealthyEndpoints } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
-/** Omits secrets and signing keys. */
 export const webhookEndpoints = defineList({
   name: 'webhook_endpoints',
   noun: 'Webhook endpoint',
@@ -29,7 +28,7 @@ export type UnhealthyEndpoint = Pick<
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/** Lists endpoints of all merchants that fail or were disabled for failing, longest failing first. */
+/** Lists endpoints of all merchants, longest failing first. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

@@ -11,10 +11,7 @@ import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.
 import { deliveryFilters, findEventSequenceRange, readDeliveries } from './list-webhook-deliveries.ts'
 import { attemptsOfDeliveries } from './repository.ts'
 
-/**
- * A delivery in the list for all endpoints of a merchant. The list is ordered by the event; `createdAt` is the time of
- * the event.
- */
+/** `createdAt` is the time of the event. */
 export type ListedDelivery = Omit<WebhookDelivery, 'log'> & {
   readonly id: string
   readonly url: string
@@ -30,10 +27,9 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** The deliveries to all endpoints of a merchant, newest event first. The list cannot be paged backwards. */
+/** Deliveries are sorted newest event first. The list cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
-/** @throws DomainError INVALID_INPUT */
 async function sliceMerchantDeliveries(
   context: Context,
   input: Partial<z.input<typeof MerchantDeliveriesInput>>,
@@ -66,12 +62,11 @@ async function sliceMerchantDeliveries(
 
 type Position = Pick<WebhookDelivery, 'sequence' | 'endpointId'>
 
-/** Orders by event, newest first, and deliveries of one event by endpoint id. */
 function compareRows(a: Position, b: Position): number {
   return b.sequence - a.sequence || (a.endpointId > b.endpointId ? -1 : 1)
 }
 
-/** Returns the exclusive upper bound of the event sequences of the endpoint's deliveries that follow the position. */
+/** Returns an exclusive upper bound: deliveries of the endpoint with lower event sequences follow the position. */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence
 }

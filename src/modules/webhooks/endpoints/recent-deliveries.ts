@@ -4,11 +4,9 @@ import { recentDeliveryCounts } from './repository.ts'
 type RecentDeliveries = {
   readonly total: number
   readonly delivered: number
-  /** The number of successful deliveries that needed more than one attempt. */
   readonly retried: number
 }
 
-/** Bounds the cost, however many endpoints and deliveries there are. */
 const recent = { endpoints: 10, deliveries: 50 }
 
 /** Counts the newest deliveries to the newest enabled endpoints of all merchants. */

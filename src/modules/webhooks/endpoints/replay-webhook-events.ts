@@ -82,10 +82,6 @@ async function findEvent(tx: Tx, { merchantId }: Context, id: string): Promise<E
   return event
 }
 
-/**
- * @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT for an event type that
- *   the endpoint's format does not have
- */
 async function replayEvent(
   tx: Tx,
   context: Context,

@@ -54,7 +54,6 @@ export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** Looks up the id in each merchant, because operators look up an endpoint without knowing its merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
@@ -87,7 +86,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery regardless of its status and restarts its retry schedule. */
+/** Schedules the delivery regardless of its status, and restarts its retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -105,7 +104,7 @@ export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
     ),
 )
 
-/** Reschedules retries, except deliveries that wait for an earlier event of their object. */
+/** Deliveries that wait for an earlier event of their object keep waiting. */
 export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
@@ -137,7 +136,6 @@ type DeliveryRange = DeliveriesKey & {
 
 const deliveryFilterNames = ['status', 'isUndelivered', 'fromTime', 'beforeTime'] as const
 
-/** Returns deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
   [...deliveryFilterNames, 'isAscending'],
   (p: Params<DeliveryRange>, has) =>
@@ -176,7 +174,7 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** Returns the latest attempts of each delivery, at most `limitEach`, oldest first. */
+/** Attempts are sorted oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')
@@ -197,10 +195,6 @@ export const attemptsOfDeliveries = query(
 
 type RecentDeliveriesQuery = { endpoints: number; deliveries: number }
 
-/**
- * Counts the newest deliveries of each of the newest enabled endpoints of all merchants: all, delivered and retried
- * ones.
- */
 export const recentDeliveryCounts = query((p: Params<RecentDeliveriesQuery>) => {
   const newestDeliveries = (condition: RawBuilder<boolean>) =>
     selectFrom((eb) =>

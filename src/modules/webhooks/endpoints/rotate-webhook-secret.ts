@@ -24,7 +24,7 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
  * previous secrets and keys that have not expired.
  *
  * @param input `overlapHours` is from 0 to 168 (a week), by default 24
- * @returns the endpoint with the new secret, which is not shown again
+ * @returns the endpoint with the new secret, which the service never shows again
  */
 export const rotateWebhookSecret = defineOperation(
   {

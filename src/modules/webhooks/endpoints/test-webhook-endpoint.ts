@@ -8,7 +8,7 @@ import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/** Records an event `webhook.test`, which only this endpoint receives, whatever types it subscribes to. */
+/** Only this endpoint receives the event `webhook.test`, even if it subscribes to other types. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

@@ -10,7 +10,7 @@ import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-// An absent field keeps its value; an optional field that is null or empty gets its default.
+// An absent field keeps its value. An optional field that is null or empty gets its default.
 const UpdateWebhookEndpointInput = z.object({
   ...WebhookEndpointIdInput.shape,
   ...z.object(endpointFields).partial().shape,

@@ -21,7 +21,7 @@ export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** An endpoint with its newest secret, which is returned only when it has been created. */
+/** The newest secret is returned only when it has been created. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
@@ -40,10 +40,9 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The sequence of an event; 0 is the position before the first event. */
+/** 0 is the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
-/** Descriptions that REST and GraphQL share. */
 export const endpointDescriptions = {
   endpoint: 'A URL of the merchant that events are sent to.',
   url: 'The URL that events are posted to.',

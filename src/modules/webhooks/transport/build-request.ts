@@ -6,14 +6,13 @@ import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
 export type EventMessage = {
-  /** `evt_` and a UUID. Receivers use the id to recognize duplicates. */
+  /** Receivers use the id to recognize duplicates. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly sequence: number
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
-  /** Present if the object was imported. */
   readonly imported?: true
   /** The object at the time of the event, in its REST shape, as JSON. */
   readonly data: string
@@ -24,13 +23,12 @@ export type WebhookRequest = { readonly body: string; readonly headers: Readonly
 export type BuildRequestOptions = {
   readonly format: WebhookFormat
   readonly signer: Signer
-  /** The time of the attempt, which the signature covers. */
   readonly now: WallTime
 }
 
 /**
- * Uses the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt rather than of the event,
- * because receivers reject signatures older than five minutes and the tenth attempt is days after the event.
+ * Uses the headers of Standard Webhooks 1.0.0. Receivers reject signatures older than five minutes, and the tenth
+ * attempt is days after the event. So the signed time is the time of the attempt.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -62,8 +60,8 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 
 /**
  * In the original provider's format, the body contains a signature. To verify it, receivers parse the body, remove the
- * signature, and stringify the rest. So `data` is also parsed and stringified here, which yields the same key order,
- * escapes and numbers. The body has only one signature, created with the newest secret; the headers have one for each
+ * signature, and stringify the rest. So `data` is also parsed and stringified here: the key order, escapes and numbers
+ * are then the same. The body has only one signature, created with the newest secret; the headers have one for each
  * secret. The HMAC key is the string of the secret including `whsec_`, because receivers pass this string to
  * createHmac.
  */

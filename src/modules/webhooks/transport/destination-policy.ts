@@ -5,9 +5,8 @@ import { createNetworkMatcher, isIpNetwork } from '../../../core/net/ip-networks
 import type { Mode, Service } from '../../../operations/context.ts'
 import { isPublicUnicast } from './public-address.ts'
 
-/** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
-  /** Whether a host, written as in a URL, is allowed by name, regardless of the addresses it resolves to. */
+  /** Whether a host, written as in a URL, is allowed by name, regardless of its addresses. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -15,13 +14,12 @@ export type Allowlist = {
 export const allowlistFormat =
   'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
 
-/** Parses WEBHOOK_ALLOW. Returns `null` if an entry is invalid. */
+/** `null` if an entry of WEBHOOK_ALLOW is invalid. */
 export function parseAllowlist(text: string): string[] | null {
   const entries = text.split(',').map((each) => parseEntry(each.trim()))
   return entries.every((entry) => entry !== null) ? entries : null
 }
 
-/** Returns a network with its prefix length, a host, or a host and a port separated by a space. */
 function parseEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
   if (text.includes('/')) return isIpNetwork(text) ? text : null
@@ -31,7 +29,6 @@ function parseEntry(text: string): string | null {
   return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
 }
 
-/** The sandbox also allows loopback addresses. */
 export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
   const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...loopback[mode]]
@@ -42,12 +39,11 @@ export function createAllowlist(entries: readonly string[], mode: Mode): Allowli
   }
 }
 
-/** Removes the brackets of IPv6 addresses and a trailing dot. */
 function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** Returns no error if the URL is absent or not a string, because the input schema reports these errors. */
+/** The input schema reports an absent URL and a URL that is not a string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -66,7 +62,7 @@ const maxUrlLength = 2_048
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
+  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested URL.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]
@@ -86,7 +82,7 @@ function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
   return !isLocalhost(host) || coversAddress('127.0.0.1')
 }
 
-/** Returns whether a name always means the loopback address, regardless of DNS (RFC 6761, 6.3). */
+/** These names always mean the loopback address, regardless of DNS (RFC 6761, 6.3). */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost$/i.test(host)
 }

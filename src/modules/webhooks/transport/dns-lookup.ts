@@ -32,7 +32,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   }
 }
 
-/** The system's lookup, which also reads `/etc/hosts`. */
+/** The system's lookup also reads `/etc/hosts`. */
 export const systemLookup: LookupFunction = lookup
 
 type LookupCompletion = {
@@ -41,7 +41,6 @@ type LookupCompletion = {
   readonly error: NodeJS.ErrnoException | null
 }
 
-/** Passes all addresses or only the first, depending on the option `all`. */
 export function completeLookup(
   addresses: readonly ResolvedAddress[],
   { options, done, error }: LookupCompletion,

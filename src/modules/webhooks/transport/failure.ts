@@ -14,7 +14,7 @@ export type FailureKind = (typeof failureKinds)[number]
 /** Merchants see `message`, so it must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
-/** A failure as an `Error`, because Node.js callbacks require errors. */
+/** Node.js callbacks require an `Error`. */
 export class DeliveryError extends Error {
   readonly kind: FailureKind
 
@@ -38,7 +38,6 @@ export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): Deliv
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** Returned by all checks that reject an address. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',

@@ -22,7 +22,7 @@ const providerEventTypes: readonly string[] = [
 ]
 
 /**
- * The type in the `stablestack` format for a failed payout that was cancelled. Endpoints that subscribe to
+ * A failed payout that was cancelled has this type in the `stablestack` format. Endpoints that subscribe to
  * `payout.failed` receive it (ruling 139).
  */
 export const cancelledPayoutType = 'payout.cancelled'

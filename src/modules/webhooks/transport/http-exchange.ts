@@ -43,7 +43,7 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // A reused connection that the server had closed is not a failure of the endpoint, so the request is retried.
+      // If the server had closed a reused connection, the endpoint has not failed, so the request is retried.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -59,16 +59,15 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
 
 type TrustedHttpClientOptions = {
   readonly limits: HttpTimeouts
-  /** Certificates to trust instead of the system's. */
   readonly ca?: string
 }
 
-/** Less than the keep-alive timeout of most servers. */
+/** Most servers have a longer keep-alive timeout. */
 const idleTimeoutMs = 4_000
 
 /**
- * For services that the operator configures, which may have any address. URLs that merchants choose must use
- * `createSender`, which guards against SSRF.
+ * Services that the operator configures may have any address. URLs that merchants choose must use `createSender`, which
+ * guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.

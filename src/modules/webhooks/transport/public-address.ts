@@ -45,7 +45,6 @@ const specialIpv6Networks = [
 
 const isSpecialPurpose = createNetworkMatcher([...specialIpv4Networks, ...specialIpv6Networks])
 
-/** Returns false for a string that is not an address. */
 export function isPublicUnicast(address: string): boolean {
   // An address with a zone (`%`) is link-local.
   return isIP(address) !== 0 && !address.includes('%') && !isSpecialPurpose(address)

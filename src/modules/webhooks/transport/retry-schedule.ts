@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The delay of each attempt after the previous one. */
+/** Each delay is the time after the previous attempt. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -17,7 +17,7 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Jitter of the backoff, so that deliveries that failed together do not retry together. */
+/** Deliveries that failed together must not retry together. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour
@@ -49,7 +49,6 @@ export function parseRetryAfterMs(text: string | null, now: WallTime): number {
 
 const goneStatus = 410
 
-/** Statuses of an overloaded receiver or proxy. */
 const overloadStatuses: readonly number[] = [429, 502, 504]
 
 export type AttemptVerdict = {
@@ -58,7 +57,6 @@ export type AttemptVerdict = {
   readonly isOverloaded: boolean
 }
 
-/** Only a 2xx status is a success; a redirect is a failure. */
 export function judgeResponse(code: number | null): AttemptVerdict {
   return {
     isDelivered: code !== null && code >= 200 && code < 300,

@@ -15,12 +15,12 @@ export type SendResult = {
   readonly error: DeliveryFailure | null
   readonly durationMs: number
   readonly retryAfter: string | null
-  /** The first 1 KiB of the response body as a string; `null` without a response. */
+  /** The answer is the first 1 KiB of the response body. */
   readonly answer: string | null
 }
 
 export type Sender = {
-  /** Posts a request. Only wrappers that record spans and metrics read `event`. */
+  /** Only wrappers that record spans and metrics read `event`. */
   readonly send: (url: string, request: WebhookRequest, event?: EventMessage) => Promise<SendResult>
   readonly close: () => void
 }
@@ -30,7 +30,6 @@ const deliveryTimeouts: HttpTimeouts = { connectMs: 5_000, wholeMs: 15_000 }
 type SenderOptions = {
   readonly mode: Mode
   readonly allowlistEntries: readonly string[]
-  /** Certificates to trust instead of the system's. */
   readonly ca?: string
   readonly lookUp?: LookupFunction
   readonly limits?: HttpTimeouts
@@ -74,7 +73,6 @@ export function createSender({
 
 const maxCachedTargets = 10_000
 
-/** Caches parsed URLs, and the errors of URLs that the policy rejects. */
 function createTargetCache(policy: DestinationPolicy): (url: string) => URL | string {
   const cache = new Map<string, URL | string>()
   return (url) => {

@@ -18,7 +18,7 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** The maximum per agent, for all hosts together. */
+/** The limit applies to each agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
@@ -46,7 +46,6 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** Returns `null` if the host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
   { allowlist, lookUp }: SsrfGuard,

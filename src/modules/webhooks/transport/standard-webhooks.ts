@@ -11,17 +11,15 @@ import {
 } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 
-// The prefixes of Standard Webhooks 1.0.0, section "Signature scheme".
 const sharedPrefix = 'whsec_'
 const privatePrefix = 'whsk_'
 const publicPrefix = 'whpk_'
 
-/** The length in bytes of a shared secret, of an ed25519 seed and of an ed25519 public key. */
 const keyBytes = 32
 
 /**
- * The secrets and keys that sign, newest first. During a rotation, they include the previous ones. They are stored as
- * key objects, because signing with raw bytes takes four times as long.
+ * Secrets and keys are sorted newest first. During a rotation, the previous secrets and keys also sign. Secrets are
+ * stored as key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -43,7 +41,7 @@ export function generateKeyPair(): { privateKey: string; publicKey: string } {
 
 /**
  * @param secrets all valid `whsec_…` and `whsk_…`, newest first; at least one must be a `whsec_…`
- * @throws an error, which does not reveal the secret, if a secret is invalid
+ * @throws Error, which does not reveal the secret, if a secret is invalid
  */
 export function parseSigner(secrets: readonly string[]): Signer {
   const isPrivate = (text: string) => text.startsWith(privatePrefix)
@@ -80,7 +78,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** The maximum number of signatures that are compared. A rotation needs two. */
+/** A rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
