@@ -19,7 +19,6 @@ export type OptionHelp = string | readonly [noun: string, explanation: string]
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
-  /** Prints `text` as a line, or `json` as one JSON value. */
   readonly report: (text: string, json: object) => void
   /** Waits while the output is full. @throws Error if the reader has closed the output */
   readonly write: (text: string) => Promise<void>
@@ -37,9 +36,8 @@ export type CommandSyntax = {
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** How an operator types a field of the operation, if no word or option has the field's name. */
+  /** How an operator types a field of the operation, if no word or option has its name. */
   readonly names?: FieldNames
-  /** Whether the command runs until Ctrl-C and has no result. */
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
 }
@@ -49,14 +47,13 @@ export type LoggedChange = {
   readonly movesMoney?: true
 } & (
   | {
-      /** `null` if these options change nothing. */
+      /** Returns `null` if these options change nothing. */
       readonly subject: (
         words: readonly string[],
         options: OptionValues,
         service: Service,
       ) => string | null | Promise<string | null>
     }
-  /** Returns the subject from the result of the transaction. */
   | { readonly created: (result: unknown) => string }
 )
 
@@ -76,13 +73,11 @@ type DatabaseCommand = ChangeDeclaration & {
   ) => Promise<unknown>
   /** By default, a command rejects a database that does not exist. */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
-  /** Whether `--backup` copies the database before it is migrated. */
   readonly canBackUpFirst?: true
 }
 
-/** A command that opens the database itself, or must not open it because that would migrate the database. */
+/** The command opens the database itself, or must not open it because that would migrate it. */
 type StandaloneCommand = ChangeDeclaration & {
-  /** Whether the command does not concern this installation. */
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
     config: Config,
@@ -146,7 +141,6 @@ export function withReasonOptions(commands: CommandTable): CommandTable {
   return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, withReasonOption(command)]))
 }
 
-/** Unvalidated, because operations parse their input. */
 export function wordAt(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
@@ -157,7 +151,6 @@ export const subjectFromCreated: LoggedChange = {
   created: (created) => (created as IdempotentResult<{ id: string }>).result.id,
 }
 
-/** Maps field names to typed names, for the errors of a command's operation. */
 export function fieldNamesOf({ words = [], required = {}, options = {}, names = {} }: CommandSyntax): FieldNames {
   const typed = [
     ...words.map((each) => [each, `<${each}>`] as const),
@@ -170,10 +163,7 @@ function camelCase(name: string): string {
   return name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/**
- * Finds the merchant that the options specify, directly or by a wallet or customer. Otherwise returns the only
- * merchant, or `null` if there is none or several.
- */
+/** Without these options, returns the only merchant, or `null` if there is none or several. */
 export async function findMerchantContext(
   service: Service,
   { merchant, wallet, customer }: OptionValues,

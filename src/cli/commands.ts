@@ -158,7 +158,7 @@ export const commands = withReasonOptions({
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: OptionValues) {
   const merchantId = wordAt(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  // The file is read before anything is written, because it may be unreadable.
+  // The file may be unreadable, so it is read before anything is written.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
   const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
@@ -167,7 +167,7 @@ async function setAddresses(service: Service, words: readonly string[], { evm, t
 
 async function createCustomerFor(service: Service, words: readonly string[], options: OptionValues) {
   const merchant = await findMerchant(service.db, wordAt(words, 0))
-  // The contract requires an address for every customer; an operator may not have it yet.
+  // The contract requires an address for every customer, which an operator may not have yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
   const customer = await createCustomer(createContext(service, merchant.id), {
     customerType: options.type as 'individual',

@@ -30,7 +30,6 @@ export const copyCommand: Command = {
   runStandalone: copy,
 }
 
-/** What the audits of both databases found, which must be nothing. */
 type CopyAudit = { readonly unchecked: readonly string[]; readonly chainHeads: number }
 
 async function copy(
@@ -82,7 +81,7 @@ async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, tar
   }
 }
 
-/** Logs the copy in the source, before it is blocked, so that the target has the row too. */
+/** Logs the copy before the source is blocked, so that the target has the row too. */
 async function logCopy(
   url: string,
   { mode, target, reason }: { readonly mode: Mode; readonly target: string; readonly reason: string | null },
@@ -100,7 +99,6 @@ async function logCopy(
   })
 }
 
-/** Says how the service continues on the target. */
 function nextSteps({ databaseUrl, secretsKeys }: Config, mode: Mode, target: string): readonly string[] {
   const path = sqlitePathOf(databaseUrl)
   const keyFile = `${path}.secrets-key`
@@ -118,7 +116,7 @@ type AuditedPair = {
   readonly progress: Progress
 }
 
-/** @throws Error when the books or seals of either database contradict themselves, or their chain heads differ */
+/** @throws Error if the books or seals of either database contradict themselves, or their chain heads differ */
 async function auditBoth({ source, target, mode, progress }: AuditedPair): Promise<CopyAudit> {
   const [from, to] = [await auditOne(source, mode, progress), await auditOne(target, mode, progress)]
   if (from.heads !== to.heads) throw new Error('The latest seals of source and target differ.')

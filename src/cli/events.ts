@@ -79,13 +79,13 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** The backoff of an event. The last delay applies to all further attempts. */
+/** The last delay applies to all further attempts. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
 /**
- * The URL must follow the rules for URLs of webhook endpoints.
+ * The rules for URLs of webhook endpoints apply.
  *
  * @throws DomainError INVALID_INPUT with the name of the option
  */
@@ -157,7 +157,6 @@ async function forwardEvent(
   return false
 }
 
-/** Returns `null` as soon as the signal aborts. */
 function resultOrAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
   return new Promise((resolve, reject) => {
     const resolveAborted = () => resolve(null)

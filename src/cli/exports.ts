@@ -118,7 +118,7 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** Writes to standard output, or writes to a file and returns a summary. */
+/** Returns a summary if the output is a file. */
 async function writeExports(output: ExportOutput): Promise<object | undefined> {
   const { kind, format, options, runtime } = output
   const { out } = options
@@ -138,7 +138,9 @@ async function writeExports(output: ExportOutput): Promise<object | undefined> {
   }
 }
 
-/** Shows progress in merchants if there are several, because the number of their lines is not known in advance. */
+/**
+ * With several merchants, progress is shown in merchants, because the number of their lines is not known in advance.
+ */
 async function* withProgress({
   kind,
   exports,

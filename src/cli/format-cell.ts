@@ -17,7 +17,6 @@ export function formatCell(value: unknown): string {
 
 const amountPattern = /^-?\d+\.\d{8}$/
 
-/** Amounts are strings with eight decimal places. */
 export function areNumbers(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== null && value !== undefined)
   return present.length > 0 && present.every((value) => typeof value === 'number' || amountPattern.test(String(value)))

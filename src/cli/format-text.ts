@@ -11,13 +11,11 @@ import {
 } from './format-cell.ts'
 
 type TextColumn = {
-  /** Replaces the name of the field. */
   readonly header?: string
   /** `right` for numbers in another format, `left` for numbers that are identifiers. */
   readonly align?: 'left' | 'right'
   /** If not all columns fit, the columns with the lowest numbers stay. Columns without a number are dropped first. */
   readonly priority?: number
-  /** Whether long text is wrapped instead of truncated. */
   readonly isWrapped?: true
 }
 
@@ -31,7 +29,6 @@ type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal |
 
 type TextRecord = Readonly<Record<string, unknown>>
 
-/** Formats a list as a table, and any other result as one line per field. */
 export function formatText(result: unknown, layout: TextLayout): string {
   if (Array.isArray(result)) return formatTable(result as TextRecord[], { ...layout, indent: '' })
   if (typeof result !== 'object' || result === null) return `${escapeControlCharacters(String(result))}\n`
@@ -68,7 +65,6 @@ type PreparedColumn = {
   readonly priority: number
   readonly isWrapped: boolean
   readonly width: number
-  /** The column can be truncated or wrapped to this width. */
   readonly minWidth: number
 }
 

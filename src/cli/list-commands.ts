@@ -166,7 +166,6 @@ type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   readonly row: (item: Item) => object
 }
 
-/** Without a merchant, the command lists the items of all merchants. */
 export function listCommand<Input extends object, Item extends MerchantRow>({
   noun,
   list,
@@ -195,7 +194,7 @@ export function listCommand<Input extends object, Item extends MerchantRow>({
   }
 }
 
-/** Returns the rows, the total if it is maintained, and the value of `--after` for the next slice. */
+/** `next` is the value of `--after` for the next slice. */
 export async function listResult<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
   const last = slice.items.at(-1)
   const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null

@@ -59,7 +59,7 @@ async function runAudit(
   return { ...result, chain: { ...summary, isKept } }
 }
 
-/** Reads a file that `--keep-heads` wrote, or a SQLite backup. */
+/** The file was written by `--keep-heads`, or is a SQLite backup. */
 async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
   if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
   const { db, state, close } = await inspectDatabase(`sqlite:${path}`)

@@ -8,13 +8,11 @@ const { Format, SingleBar } = cliProgress
 export type Progress = {
   /** @param label the units @param done the number of completed units of the `total` */
   readonly show: (label: string, done: number, total: number) => void
-  /** Later calls of `show` do nothing. */
   readonly end: () => void
 }
 
 export const noProgress: Progress = { show: () => {}, end: () => {} }
 
-/** Returns `noProgress` if the stream is not a terminal. */
 export function createProgress(stream: WriteStream | undefined): Progress {
   if (!stream?.isTTY) return noProgress
   let current: { readonly total: number; done: number; readonly bar: InstanceType<typeof SingleBar> } | null = null
@@ -65,7 +63,7 @@ let isWatchingErrors = false
 /**
  * Waits while standard output is full (backpressure).
  *
- * @param print returns `false` if the text is buffered, as a stream's `write` does
+ * @param print returns `false` if the text is buffered, like a stream's `write`
  */
 export function createOutputWriter(print: (text: string) => unknown): (text: string) => Promise<void> {
   return async (text) => {

@@ -27,7 +27,6 @@ type ProgramInput = {
   readonly onParsed: (commandLine: ParsedCommandLine) => void
 }
 
-/** The headings of the help in order, each with the first words of its commands. */
 const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Merchants and API keys:': ['merchant', 'key', 'token'],
   'Search:': ['find'],
@@ -42,12 +41,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }
 
-/**
- * Parses a command line, or prints help or the version.
- *
- * @returns `null` after help or version
- * @throws UsageError
- */
+/** Returns `null` after it has printed help or the version. @throws UsageError */
 export function parseCommandLine(
   commands: CommandTable,
   args: readonly string[],
@@ -86,7 +80,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** Creates the parser, which prints help and version, runs no command, and throws UsageError. */
+/** The parser prints help and version, runs no command, and throws UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const program = new Program(cliCommand)
@@ -187,7 +181,7 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** Creates the parser of a first word that is not a command itself. It has help, and requires a second word. */
+/** For a first word that is not a command itself: it has help, and requires a second word. */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

@@ -26,7 +26,7 @@ import { actionCommands, requireMerchantContext, requireSandboxFor, subjectFromF
 import { sliceOptions } from './list-commands.ts'
 import type { Progress } from './output.ts'
 
-/** The size limit of a statement, because its payments are held in memory. */
+/** A statement's payments are held in memory, so its size is limited. */
 const maxFileBytes = 256 * 1024 * 1024
 
 const railCheckCommand: Command = {

@@ -23,13 +23,11 @@ import type { ParsedCommandLine } from './program.ts'
 import { parseCommandLine, UsageError } from './program.ts'
 
 export type CliEnvironment = {
-  /** Replaces the environment of the process. */
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
   /** Ends a long-running command, as Ctrl-C does. */
   readonly signal?: AbortSignal
-  /** For `print` and `printError`. Each can be a terminal. */
   readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
 
@@ -175,7 +173,7 @@ function missingReasonError(): DomainError {
   return invalidInput([{ field: '--reason', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Aborts on Ctrl-C, which can arrive twice (from the terminal and from npm), and when the reader closes the output. */
+/** Ctrl-C can arrive twice, from the terminal and from npm. Also aborts when the reader closes the output. */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())
@@ -191,7 +189,6 @@ function reportFailure(error: Error, { isJson, names, cli }: Execution & { reado
   return error instanceof UsageError ? 2 : 1
 }
 
-/** Bigints are amounts, which become decimal strings with eight places. */
 function toJson(result: unknown): string {
   return JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? formatAmount(value) : value))
 }

@@ -22,7 +22,6 @@ import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
 
-/** Returns the id of the event's object. */
 type EventTrigger = (context: Context) => Promise<string>
 
 /** A string explains why an event type cannot be triggered. */
@@ -64,8 +63,8 @@ const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
 }
 
 /**
- * @throws DomainError INVALID_INPUT for a type that cannot be triggered; otherwise an error of an operation, such as
- * RATE_UNAVAILABLE for a payout without a rate
+ * @throws DomainError INVALID_INPUT for a type that cannot be triggered, or an operation's error, for example
+ * RATE_UNAVAILABLE
  */
 export async function triggerEvent(context: Context, type: string): Promise<HydratedEvent> {
   const trigger = isEventType(type) ? eventTriggers[type] : undefined
@@ -114,7 +113,7 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
   return payoutId
 }
 
-/** Deposits enough for a payout and its fee into the newest wallet, or into a new wallet. */
+/** Deposits enough for a payout and its fee. */
 async function deposit(context: Context) {
   const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))

@@ -9,7 +9,6 @@ import type { ConsoleContext, ConsolePage, FormValues } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { verifyCsrfToken } from './console-session.ts'
 
-/** A form whose action was rejected, with the submitted values. */
 export type RejectedForm = {
   readonly action: string
   readonly target: string
@@ -21,7 +20,6 @@ type ActionFormState = {
   readonly address: string
   readonly csrfToken: string
   readonly target: string
-  /** The current values, which are shown next to the new values. */
   readonly current: FormValues
   readonly rejected: RejectedForm | null
 }
@@ -30,12 +28,11 @@ export function formNameOf({ name, formName = name }: ActionDeclaration): string
   return formName
 }
 
-/** Whether the console asks for a confirmation, on a page of its own, before it runs an action. */
 export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): boolean {
   return movesMoney === true || isIrreversible === true
 }
 
-/** Renders an action's form, collapsed behind its title. After a rejection the form is open and shows the error. */
+/** A form is collapsed behind its title. After a rejection it is open and shows the error. */
 export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
   return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
 <summary>${action.title}</summary>
@@ -84,7 +81,6 @@ type Rejection = { readonly message: string; readonly fieldErrors: ReadonlyMap<s
 
 const noRejection: Rejection = { message: '', fieldErrors: new Map() }
 
-/** Formats an error with the labels of the form, as a whole and for each invalid field. */
 function describeRejection(error: DomainError, action: ActionDeclaration): Rejection {
   const { errorFields = {} } = action
   const formFieldOf = (field: string) => errorFields[field] ?? field
@@ -96,7 +92,6 @@ function describeRejection(error: DomainError, action: ActionDeclaration): Rejec
   return { message: replaceOptions(message, action), fieldErrors: new Map(fieldErrors) }
 }
 
-/** Replaces command-line options in an error with the form's labels. */
 function replaceOptions(message: string, action: ActionDeclaration): string {
   return formFieldsOf(action).reduce((text, { typed, label }) => {
     const [option = ''] = typed.split(' ')
@@ -137,7 +132,6 @@ function formControl(field: FormField, state: ControlState): Html {
   return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input type="${type}" id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${notes}</div>\n`
 }
 
-/** Renders the error, the current value and the hint below a control. */
 function controlNotes({ hint }: FormField, { id, current, error }: ControlState): Html {
   return html`${error === null ? '' : html`<small class="invalid" id="${id}-wrong">${error}</small>`}\
 ${current === '' ? '' : html`<small class="current" id="${id}-current">Now: ${current}</small>`}\
@@ -152,7 +146,6 @@ function isOptional({ typed, isRequiredInForm }: ActionField): boolean {
   return typed.startsWith('--') && !isRequiredInForm
 }
 
-/** Links a control to its notes, for screen readers. */
 function ariaAttributes({ hint }: FormField, { id, current, error }: ControlState): Html {
   const notes = { wrong: error !== null, current: current !== '', hint: hint !== undefined }
   const ids = Object.entries(notes).flatMap(([name, isShown]) => (isShown ? [`${id}-${name}`] : []))
@@ -169,10 +162,7 @@ export type ActionOutcome =
   | { readonly rejected: RejectedForm }
   | 'forged'
 
-/**
- * Runs the action of a submitted form once, even if the form is submitted again. Propagates errors other than domain
- * errors.
- */
+/** Runs the action once, even if the form is submitted again. Propagates errors other than domain errors. */
 export async function runSubmittedAction(
   console: ConsoleContext,
   session: ConsoleSession,
@@ -225,7 +215,7 @@ async function performAction(
   return { name, secret: String(result[field]), advice }
 }
 
-/** Adds the UTC suffix to a form's time, because browsers send times without a time zone. */
+/** Adds the UTC suffix, because browsers send times without a time zone. */
 function zonedText({ isTime }: ActionField, text: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text.trim()) ?? []
   return isTime && minute !== undefined ? `${minute}${seconds}Z` : text

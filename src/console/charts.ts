@@ -9,18 +9,17 @@ type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
   readonly values: readonly number[]
-  /** The list of the objects that the series counts. */
   readonly href?: string
 }
 
 export type ChartStyle = 'good' | 'bad' | 'warn' | 'accent' | 'busy'
 
 type DailyChart = {
-  /** Unique on its page. */
+  /** The id must be unique on its page. */
   readonly id: string
   readonly title: string
   readonly description: string
-  /** In UTC, such as `2026-03-01`. */
+  /** Days in UTC, for example `2026-03-01`. */
   readonly days: readonly string[]
   readonly series: readonly ChartSeries[]
   readonly format: (value: number) => string
@@ -98,7 +97,6 @@ function fillPattern(id: string, style: ChartStyle): Html {
   return html`<pattern id="${id}-${style}" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="fill ${style}"/>${fillMarks[style]}</pattern>`
 }
 
-/** Labels the last day and every seventh day before it. */
 function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x: (day: string) => number): Html {
   const values = y.ticks(4)
   const labelled = days.filter((_, place) => (days.length - 1 - place) % 7 === 0)
@@ -142,7 +140,7 @@ function shortDay(day: string): string {
   return `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`
 }
 
-/** Formats a number as 1.2k or 35M. */
+/** Formats a number as 1.2k or 35M, for example. */
 export function compactNumber(value: number): string {
   for (const [divisor, unit] of units) {
     if (value >= divisor) return `${Math.round((value / divisor) * 10) / 10}${unit}`

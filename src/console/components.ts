@@ -4,7 +4,7 @@ import { html } from '../server/pages/html.ts'
 import type { Fact, FormValues, PageRequest } from './console-page.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
-/** The colour and mark of each status. The mark is for people who cannot see the colour. */
+/** The mark is for people who cannot see the colour. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
@@ -38,13 +38,12 @@ export function statusBadge(word: string): Html {
   return html`<span class="status ${kind}"><span aria-hidden="true">${mark}</span> ${word.replace(/_/g, ' ')}</span>`
 }
 
-/** Formats a time in UTC, to the second. */
 export function timeElement(time: string | null): Html {
   if (time === null) return emptyValue
   return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-/** Formats a time relative to now if it is of the last day; pointing at it shows it in UTC. */
+/** A time of the last day is relative to now, with the UTC time as its tooltip. */
 export function ageElement(time: string, now: number): Html {
   const seconds = (now - Date.parse(time)) / 1_000
   if (seconds < 0 || seconds >= daySeconds) return timeElement(time)
@@ -64,22 +63,22 @@ export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
-/** An id or address that the console's script gives a button to copy it. */
+/** The console's script adds a button that copies the id or address. */
 export function copyableId(text: string | null, name: string): Html {
   return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
 }
 
-/** Links an id by its end, because ids of the same time begin alike. */
+/** Shows the end of an id, because ids of the same time begin alike. */
 export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
-/** Formats an amount with grouped thousands and at least two decimal places. */
+/** Groups thousands and shows at least two decimal places. */
 export function assetAmount(amount: bigint | null, unit = ''): Html {
   return amount === null ? emptyValue : fiatAmount(formatAmount(amount), unit)
 }
 
-/** Formats a decimal string of eight places in the same way. */
+/** Like `assetAmount`, for a decimal string of eight places. */
 export function fiatAmount(amount: string, unit: string): Html {
   const [whole = '', places = ''] = amount.split('.')
   return html`<span class="money">${groupThousands(BigInt(whole))}.${places.replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
@@ -88,7 +87,7 @@ export function fiatAmount(amount: string, unit: string): Html {
 export type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
- * Renders a table, which narrow screens show as a list of cards; the roles keep it a table for screen readers.
+ * Narrow screens show the table as a list of cards; the roles keep it a table for screen readers.
  *
  * @param columns a column that is `false` is left out with its cells: `session.can('act') && 'Actions'`
  * @param empty replaces a table without rows
@@ -133,7 +132,6 @@ ${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `
 }
 
-/** A filter of a list: a text, a date, or a choice of `options`. */
 export type ListFilter = {
   readonly name: string
   readonly label: string
@@ -142,16 +140,14 @@ export type ListFilter = {
   readonly type?: 'date'
   /** The name in the operation's errors, if it differs. */
   readonly field?: string
-  /** The width of a text in characters. */
   readonly size?: number
 }
 
-/** The options of a filter whose values are their own labels. */
 export function choices(values: readonly string[]): readonly (readonly [value: string, text: string])[] {
   return values.map((value) => [value, value])
 }
 
-/** @param errors why values were rejected, by the name of the filter */
+/** @param errors the reasons why values were rejected, by the name of the filter */
 export function filterForm(
   { query, urlFor, path }: PageRequest,
   filters: readonly ListFilter[],
@@ -184,7 +180,7 @@ export function booleanAttribute(isPresent: boolean, name = 'selected'): Html {
   return isPresent ? html` ${name}` : html``
 }
 
-/** Links the adjacent parts of a list; each has the query of its part, or `null` if there is none. */
+/** `newer` and `older` are the queries of the adjacent parts, or `null` if there is none. */
 export function pager(
   { urlFor, path, query }: PageRequest,
   { newer = null, older }: { newer?: FormValues | null; older: FormValues | null },
@@ -213,7 +209,6 @@ export function slicePager<Item>(
   })
 }
 
-/** Reads the cursor of a slice from the query. */
 export function sliceArgs({ query: { after, before } }: PageRequest) {
   return before ? { last: 20, before } : { first: 20, after }
 }

@@ -5,21 +5,16 @@ import { formNameOf, isConfirmed } from './action-form.ts'
 import { descriptionList } from './components.ts'
 import type { ConsolePage, PageContent, PageRequest } from './console-page.ts'
 
-/**
- * Renders the button that opens an action's confirmation page. The form uses GET, because opening the page changes
- * nothing.
- */
+/** The form uses GET, because opening the confirmation page changes nothing. */
 export function confirmationButton(action: ActionDeclaration, address: string, target: string): Html {
   return html`<form method="get" action="${address}" class="ask"><input type="hidden" name="confirm" value="${formNameOf(action)}"><input type="hidden" name="target" value="${target}"><button>${action.title} …</button></form>
 `
 }
 
-/** Returns the action that a request asks to confirm, if its page has that action. */
 export function confirmedAction({ actions = [] }: ConsolePage, name: string): ActionDeclaration | null {
   return actions.find((each) => isConfirmed(each) && formNameOf(each) === name) ?? null
 }
 
-/** Creates the page that shows, above an action's form, what the action will do and to which object. */
 export function createConfirmationPage(page: ConsolePage, action: ActionDeclaration, target: string): ConsolePage {
   return { path: page.path, render: (request) => renderConfirmation(page, request, { action, target }) }
 }
@@ -40,7 +35,7 @@ async function renderConfirmation(
   }
 }
 
-/** Converts a field's name to a label: `keyId` becomes “Key id”. */
+/** For example, `keyId` becomes “Key id”. */
 function fieldLabel(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -61,7 +61,6 @@ const consolePages: readonly ConsolePage[] = [
   logPage,
 ]
 
-/** Creates the console. Its pages require a session from `access`. */
 export function createConsole(
   console: ConsoleContext,
   { access, onError }: { access: ConsoleAccess; onError: (error: unknown) => void },
@@ -155,7 +154,6 @@ function crossOriginError(request: FastifyRequest, access: ConsoleAccess): strin
   return null
 }
 
-/** Parses a form; joins several values of one field with commas. */
 function parseFormBody(body: string): Readonly<Record<string, string>> {
   const fields = new URLSearchParams(body)
   return Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name).join(',')]))

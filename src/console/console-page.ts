@@ -6,7 +6,7 @@ import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ConsoleSession } from './console-session.ts'
 
-/** The fields of a query or a form by name; several values of one field are separated by commas. */
+/** The fields of a query or a form; several values of one field are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
 
 export type ConsoleContext = {
@@ -25,11 +25,11 @@ export type PageRequest = ConsoleContext & {
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
   /**
-   * Renders the form of an action, or the button that leads to it if the action must be confirmed. Renders nothing for
+   * Renders an action's form, or the button that leads to the form if the action must be confirmed. Renders nothing for
    * the role `look`.
    *
    * @param target the values of the action's `rowFields`
-   * @param current the current values by field, which are shown next to the new values
+   * @param current the current values by field
    */
   readonly actionForm: (action: ActionDeclaration, target?: string, current?: FormValues) => Html
   readonly confirmationForm: (action: ActionDeclaration, target: string) => Html
@@ -39,31 +39,27 @@ export type PageRequest = ConsoleContext & {
 export type PageContent = {
   readonly title: string
   readonly body: Html
-  /** The status of the response, by default 200. */
   readonly code?: number
-  /** The address of another page to show instead. */
   readonly redirect?: string
 }
 
-/** A download, which is sent chunk by chunk. */
 export type PageFile = { readonly name: string; readonly chunks: AsyncGenerator<string> }
 
-/** A page at a path such as `/payouts/:payoutId`, with the actions that its forms may send. */
 export type ConsolePage = {
   readonly path: string
   readonly render: (request: PageRequest) => Promise<PageContent>
   readonly actions?: readonly ActionDeclaration[]
-  /** Describes the object of an action that must be confirmed. `target` has the values of the action's `rowFields`. */
+  /** `target` has the values of the action's `rowFields`. */
   readonly confirmationFacts?: (request: PageRequest, target: string) => Promise<readonly Fact[]>
   /** The page's CSV file, which the query parameter `format=csv` requests. */
   readonly download?: (request: PageRequest) => PageFile
-  /** A slow task that runs only on request. It needs no reason, because it changes nothing. */
+  /** Runs only on request, because it is slow. It needs no reason, because it changes nothing. */
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }
 
 export type AuditRun = {
   readonly lastResult: () => { readonly at: string; readonly result: AuditResult } | null
-  /** Audits the books; concurrent calls share one run. */
+  /** Concurrent calls share one audit. */
   readonly run: (service: Service) => Promise<void>
 }
 

@@ -1,6 +1,5 @@
 /**
- * The console's only script, served as a file: the key `/` focuses the search, and each `data-copy` element gets a copy
- * button. The pages work without the script.
+ * The key `/` focuses the search, and each `data-copy` element gets a copy button. The pages work without the script.
  */
 export const consoleScript = `
 const search = document.querySelector('input[type=search]')

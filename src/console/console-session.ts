@@ -7,21 +7,16 @@ import type { PastSignIn } from '../modules/operators/sign-in.ts'
 export const idleTimeoutMs = 30 * 60_000
 export const maxSessionMs = 12 * 3_600_000
 
-/** Identifies the operator of a request, and the operator's permissions. */
 export type ConsoleSession = {
-  /** The actor in the operator log. */
   readonly actor: Actor
   readonly role: OperatorRole
-  /** Whether the role has a permission: `session.can('act')` for forms of actions. */
   readonly can: (permission: OperatorRole) => boolean
-  /** Signs a text with a key of this session. */
   readonly sign: (text: string) => string
   readonly end: () => void
-  /** The previous sign-in of a named operator; `null` on the console of this machine. */
+  /** `null` on the console of this machine, which has no sign-in. */
   readonly signIn: { readonly previous: PastSignIn | null } | null
 }
 
-/** Both roles may open every page. */
 const permissionsByRole: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
   look: ['look'],
   act: ['look', 'act'],

@@ -17,7 +17,6 @@ import { payoutMethodColumns } from './payout-methods-page.ts'
 import { payoutColumns } from './payouts-page.ts'
 import { walletColumns } from './wallets-page.ts'
 
-/** The page shows the latest items of each list, and links to the whole list. */
 const shownCount = 10
 
 export const customerPage: ConsolePage = {
@@ -56,7 +55,7 @@ ${await operatorActionsOn(service, customer.id)}`,
   },
 }
 
-/** Links to the customer's payouts by status, without statuses that no payout has. */
+/** Omits statuses that no payout has. */
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
   const counts: Html[] = []
   for (const status of payoutStatuses) {
@@ -73,7 +72,6 @@ type OwnedItem = { readonly id: string; readonly merchantId: string; readonly cr
 
 type OwnedList<Item> = {
   readonly title: string
-  /** The page of the whole list. */
   readonly path: string
   readonly columns: readonly ListColumn<Item>[]
   readonly items: readonly Item[]
@@ -85,7 +83,6 @@ type NamedCustomer = {
   readonly names: ReadonlyMap<string, string>
 }
 
-/** Renders a list of the customer's items, without the columns that are the same in each row. */
 function ownedSection<Item extends OwnedItem>(
   request: PageRequest,
   { customer, names }: NamedCustomer,

@@ -56,7 +56,6 @@ const pagesOfObjects: Readonly<Partial<Record<EventObjectType, string>>> = {
   webhook_endpoint: '/webhooks',
 }
 
-/** Links to the page of the event's object, if there is one. */
 function eventCell({ eventType, objectId }: ListedDelivery, { urlFor }: CellContext): Html {
   const page = pagesOfObjects[objectTypeOf(eventType)]
   return page === undefined

@@ -42,7 +42,6 @@ export const depositsPage = listPage({
     html`<p class="faint">Credited deposits. <a href="${urlFor('/attention')}">Attention</a> has those that need a decision; one with too few confirmations is not listed.</p>\n`,
 })
 
-/** Shortens the transaction hash of an on-chain deposit. */
 function shortReference({ reference, txHash }: ListedDeposit): string {
   return txHash === null || txHash.length < 20 ? reference : `${txHash.slice(0, 8)}…${txHash.slice(-8)}`
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/ids-and-clock.ts'
 
 type GuessPolicy = {
-  /** Failures before the first wait. */
+  /** The number of failures before the first wait. */
   readonly freeFailures: number
   readonly maxWaitMs: number
 }
@@ -33,9 +33,7 @@ type GuessSource = { readonly operator: string; readonly address: string }
  */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
-/**
- * Slows down guesses of passwords: after some failures, each further failure doubles the wait (exponential backoff).
- */
+/** After some failures, each further failure doubles the wait (exponential backoff). */
 export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
 
 /** @param elapsed milliseconds of a monotonic clock */
@@ -46,7 +44,7 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
     begin: ({ operator, address }) => {
       const waitMs = Math.max(operators.waitMs(operator), addresses.waitMs(address))
       if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {}, withdraw: () => {} }
-      // Counted before the password is checked, so that concurrent guesses count too.
+      // The attempt is counted before the password is checked, so that concurrent guesses count too.
       const withdrawFromOperator = operators.add(operator)
       const withdrawFromAddress = addresses.add(address)
       return {

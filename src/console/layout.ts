@@ -33,7 +33,6 @@ type PageFrame = {
   readonly urlFor: (path: string) => string
   readonly session: ConsoleSession
   readonly term: string
-  /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
   readonly endSessionForm: Html
 }
@@ -61,7 +60,7 @@ ${body}</main>
   )
 }
 
-/** The access key works without the script, which handles the key `/` alone. */
+/** The access key works without the script. The key `/` needs the script. */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }
@@ -87,7 +86,6 @@ function currentPageAttribute(target: string, path: string): Html {
   return isCurrent ? html` aria-current="page"` : html``
 }
 
-/** Renders a page without navigation, for requests outside the session. */
 export function renderBarePage(title: string, text: string): string {
   return renderPage({ title }, html`<main id="main"><h1>${title}</h1><p>${text}</p></main>`)
 }

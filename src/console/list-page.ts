@@ -29,42 +29,38 @@ type ListedItem = {
   readonly customerId?: string | null
 }
 
-/** What the cells of a row show besides the row itself. */
 export type CellContext = Pick<PageRequest, 'urlFor'> & { readonly now: number; readonly names: OwnerNames }
 
-/** The names of merchants and customers by id. */
 export type OwnerNames = ReadonlyMap<string, string>
 
 export type ListColumn<Item> = {
   readonly column: ConsoleColumn
   readonly cell: (item: Item, context: CellContext) => Html
-  /** Marks the columns that name the owner, which are left out on the owner's page. */
+  /** Columns with the owner's name are left out on the owner's page. */
   readonly names?: 'customer' | 'merchant'
 }
 
 type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly path: string
   readonly title: string
-  /** In the singular: `payout`. */
   readonly noun: string
   readonly list: SliceableList<Context, Input, Item>
-  /** Searches the list, which has a filter `asset`, by amount. */
+  /** Searches by amount. The list needs a filter `asset`. */
   readonly search?: (context: Context, input: Input, search: ListSearch) => Promise<SearchResult<Item>>
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
   readonly columns: readonly ListColumn<Item>[]
-  /** The record of an item in the file, by column. */
+  /** The columns of an item in the CSV file. */
   readonly record: (item: Item) => Readonly<Record<string, ExportCell>>
-  /** Says how the first item comes to be. */
   readonly empty: Html
   readonly above?: (request: PageRequest) => Promise<Html>
 }
 
-/** More rows are for the exports, which are verified against the ledger. */
+/** For more rows there are the exports, which are verified against the ledger. */
 const maxFileRows = 10_000
 
 /**
- * A page that lists the items of all merchants, or of one, newest first. The filters are in its address, so that it can be
+ * Lists the items of all merchants, or of one, newest first. The filters are in the URL, so that the page can be
  * linked; `format=csv` downloads the filtered items.
  */
 export function listPage<Input extends object, Item extends ListedItem>(spec: ConsoleList<Input, Item>): ConsolePage {
@@ -102,7 +98,6 @@ async function renderList<Input extends object, Item extends ListedItem>(
   return { title: spec.title, body: html`${above}${filterForm(request, opened.filters)}\n${list}${links}` }
 }
 
-/** Renders items as the list does, for the pages of their owners. */
 export function itemsTable<Item>(
   { title, columns }: { readonly title: string; readonly columns: readonly ListColumn<Item>[] },
   { urlFor, service }: Pick<PageRequest, 'urlFor' | 'service'>,
@@ -128,14 +123,12 @@ const amountFilters: readonly ListFilter[] = [
   { name: 'amount-to', label: 'Amount to', hint: '1000' },
 ]
 
-/** One request compares the amounts of this many rows, because no index has them. */
+/** No index has the amounts, so one request compares at most this many rows. */
 const maxSearchedRows = 10_000
 
 type OpenedList = {
-  /** `null` for all merchants. */
   readonly context: Context | null
   readonly filters: readonly ListFilter[]
-  /** Compares amounts; `null` without a filter by amount. */
   readonly search: ListSearch | null
   readonly errors: readonly FieldError[]
 }
@@ -191,7 +184,7 @@ function inputOf<Input extends object>(
 
 type ListPart<Item> = { readonly items: readonly Item[]; readonly total: number | null; readonly links: Html }
 
-/** Reads a part of the list, or returns why filters were rejected, by their names. @throws DomainError for other errors */
+/** Returns a part of the list, or the errors by filter name. @throws DomainError for errors that concern no filter */
 async function readPart<Input extends object, Item extends ListedItem>(
   spec: ConsoleList<Input, Item>,
   request: PageRequest,
@@ -263,7 +256,6 @@ function fileName(title: string): string {
   return title.toLowerCase().replaceAll(' ', '-')
 }
 
-/** Finds the names of the merchants and customers that own some items. */
 export async function findOwnerNames(
   { db }: Pick<Service, 'db'>,
   items: readonly Pick<ListedItem, 'merchantId' | 'customerId'>[],
@@ -280,7 +272,6 @@ export async function findOwnerNames(
   return names
 }
 
-/** Filters by a customer's id; without one the owner may be any. */
 export function ownerFilter(customer: string | undefined): OwnerFilter {
   return customer ? { customerId: customer } : 'any'
 }
@@ -289,7 +280,6 @@ export function merchantLink({ merchantId }: { readonly merchantId: string }, { 
   return html`<a href="${urlFor(`/merchants/${merchantId}`)}">${names.get(merchantId) ?? merchantId}</a>`
 }
 
-/** Links the customer that owns an item; the merchant's own items have none. */
 export function ownerLink(
   { customerId }: { readonly customerId?: string | null },
   { urlFor, names }: CellContext,

@@ -9,7 +9,7 @@ import type { LoginSession } from './login-session.ts'
 
 const cookieName = 'payout_gateway_console'
 
-/** Gives access to the first browser that opens the link of `session`. The console must listen on 127.0.0.1. */
+/** The first browser that opens the session's link gets access. The console must listen on 127.0.0.1. */
 export function createLocalAccess(session: LoginSession, actor: Actor): ConsoleAccess {
   const consoleSession = createSession({ actor, role: 'act', end: session.end, signIn: null })
   return {
@@ -27,7 +27,6 @@ export function createLocalAccess(session: LoginSession, actor: Actor): ConsoleA
   }
 }
 
-/** Exchanges the token of the link for the session cookie. */
 function openSession(session: LoginSession, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { token } = request.query as { token?: unknown }
   const cookie = typeof token === 'string' ? session.redeemLinkToken(token) : null

@@ -4,15 +4,14 @@ import { generateSecret, idleTimeoutMs, isEqualConstantTime, maxSessionMs } from
 
 const linkLifetimeMs = 10 * 60_000
 
-/** Secrets of 256 bits cannot be guessed, so repeated failures indicate a problem, such as a leaked link. */
+/** Secrets of 256 bits cannot be guessed, so repeated failures indicate a problem, for example a leaked link. */
 const maxWrongSecrets = 20
 
-/** The first browser that opens the link gets the session. */
 export type LoginSession = {
   readonly linkToken: string
-  /** The random path of the pages, to which the cookie is limited. */
+  /** A random path, to which the cookie is limited. */
   readonly basePath: string
-  /** Returns the cookie, once; `null` if the token is wrong, used or expired. */
+  /** Returns the cookie only once. Returns `null` if the token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
   /** Restarts the idle timeout. */
   readonly isValidCookie: (cookie: string) => boolean

@@ -76,7 +76,6 @@ const merchantLists = [
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** A row for each pair of currencies that payouts were created in, from the payout statistics. */
 async function volumesTable({ service, urlFor }: PageRequest, merchantId: string): Promise<Html> {
   const today = timestamp(service.wallClock()).slice(0, 10)
   const from = timestamp(service.wallClock() - (shownDays - 1) * dayMs).slice(0, 10)
@@ -98,7 +97,7 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
   const now = timestamp(service.now())
   const keyStatus = ({ revokedAt, expiresAt }: ApiKeySummary) =>
     revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
-  // Live keys first, because there may be many others.
+  // Live keys come first, because there may be many others.
   const keys = (await listKeys(service, merchantId)).toSorted(
     (one, other) => Number(keyStatus(other) === 'live') - Number(keyStatus(one) === 'live'),
   )

@@ -9,7 +9,6 @@ import type { ListFilter } from './components.ts'
 import { filterForm, idElement, pager, table, timeElement } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 
-/** All merchants, oldest first, searchable by id or a part of the name. */
 export const merchantsPage: ConsolePage = {
   path: '/merchants',
   render: async (request) => {
@@ -32,18 +31,15 @@ ${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such mercha
   },
 }
 
-/** With more merchants, the filter takes an id instead of a choice from a list. */
+/** With more merchants, the filter is a text field for an id instead of a list. */
 const maxChoices = 200
 
 type MerchantChoice = {
-  /** `null` if no merchant is selected. */
   readonly context: Context | null
   readonly filter: ListFilter
-  /** Whether the query has the id of no merchant. */
   readonly isUnknown: boolean
 }
 
-/** Selects the merchant of the query, or the only merchant. */
 export async function chooseMerchant({
   service,
   query,

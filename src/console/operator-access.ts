@@ -22,16 +22,14 @@ type SignInLog = Readonly<Record<'info' | 'warn', (fields: object, message: stri
 
 export type OperatorAccessOptions = {
   readonly service: Service
-  /** The address that browsers use: https, or http on this machine. */
   readonly url: string
   readonly operators: readonly ConfiguredOperator[]
   readonly trustedProxies: TrustedProxies
   readonly logger: SignInLog
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsed: Clock
 }
 
-/** Operators sign in with a password or with a one-time link. */
 export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAccess {
   const { service, url, operators, trustedProxies, logger, elapsed } = options
   const { mode } = service

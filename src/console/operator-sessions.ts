@@ -10,11 +10,10 @@ import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './co
 /** An operator who signs in on one more browser loses the oldest session. */
 const maxSessionsPerOperator = 10
 
-/** The sessions of named operators. They exist in this process only, so a restart ends them. */
+/** Sessions exist in this process only, so a restart ends them. */
 export type OperatorSessions = {
-  /** Begins a session, and returns its cookie. */
   readonly begin: (signIn: SignIn, name: string) => string
-  /** Finds the session of a cookie, and restarts its idle timeout; `null` if it has ended. */
+  /** Restarts the session's idle timeout. */
   readonly find: (cookie: string) => Promise<ConsoleSession | null>
   readonly end: (cookie: string) => void
 }
@@ -28,7 +27,7 @@ type OpenSession = {
 
 /** @param elapsed milliseconds of a monotonic clock */
 export function createOperatorSessions(service: Service, elapsed: Clock): OperatorSessions {
-  // Keyed by the hash of the cookie, so that the time of a look-up reveals nothing about the cookie.
+  // Keys are hashes of the cookies, so that the time of a look-up reveals nothing about the cookie.
   const sessions = new Map<string, OpenSession>()
 
   const isOpen = ({ startedAt, lastUsedAt }: OpenSession) =>

@@ -16,7 +16,6 @@ import { groupThousands, pluralize } from './phrases.ts'
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** Shows today and the last 30 days from the payout statistics, with the change from the 30 days before. */
 export async function overviewFigures(request: PageRequest): Promise<Html> {
   const { service } = request
   const now = service.wallClock()
@@ -45,7 +44,6 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  /** The statistics of the previous period. */
   readonly before: readonly CorridorSum[]
   readonly ofToday: readonly CorridorSum[]
 }
@@ -78,7 +76,6 @@ function figureCard(href: string, name: string, { value, detail }: { value: Html
   return html`<li><a href="${href}">${name}</a><strong>${value}</strong><p>${detail}</p></li>\n`
 }
 
-/** Formats the change from the previous period, unless the previous value is zero. */
 function changeText(value: number, valueBefore: number): Html {
   if (valueBefore === 0) return html``
   const percent = Math.round((100 * (value - valueBefore)) / valueBefore)
@@ -99,7 +96,6 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
 (<code>npm run -s cli -- deposit &lt;wallet id&gt; &lt;amount&gt;</code>), and pay with a merchant’s API key. The figures appear here within a minute.</p></section>\n`
 }
 
-/** Renders a row for each stablecoin, and below it a row for each of its payout currencies. */
 function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], ofToday: readonly CorridorSum[]): Html {
   const figuresWhere = (matches: (sum: CorridorSum) => boolean) => ({
     sums: sums.filter(matches),

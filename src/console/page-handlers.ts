@@ -42,8 +42,8 @@ export async function handlePageGet(
 }
 
 /**
- * Runs the action of a form, and redirects to the form's page, which reports the result (post/redirect/get). Shows a
- * rejected form again, with the submitted values and the error.
+ * Redirects to the form's page after the action (post/redirect/get). Shows a rejected form again, with the submitted
+ * values and the error.
  */
 export async function handlePagePost(
   route: PageRoute,
@@ -100,7 +100,6 @@ function confirmationPage({ page, session }: PageRoute, action: ActionDeclaratio
   return session.can('act') ? createConfirmationPage(page, action, target) : forbiddenPage
 }
 
-/** The response to every form of an operator with the role `look`. */
 const forbiddenPage: ConsolePage = {
   path: '',
   render: async () => {
@@ -157,9 +156,7 @@ function createPageRequest(
   }
 }
 
-/**
- * Sends a file, or the page with the error if the file's first chunk fails, for example because of an invalid filter.
- */
+/** If the file's first chunk fails, for example because of an invalid filter, sends the page with the error. */
 async function sendFile(
   route: PageRoute,
   { name, chunks }: PageFile,
@@ -270,7 +267,6 @@ function pagePathOf({ basePath }: ConsoleAccess, { url }: FastifyRequest): strin
   return url.split('?', 1)[0]?.slice(basePath.length) || '/'
 }
 
-/** Uses the first value of a repeated parameter. */
 function queryValues(query: unknown): FormValues {
   const params = Object.entries(query as Record<string, string | readonly string[]>)
   return Object.fromEntries(params.map(([name, value]) => [name, typeof value === 'string' ? value : (value[0] ?? '')]))

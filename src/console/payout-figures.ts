@@ -19,7 +19,7 @@ export type Figures = {
   readonly durations: ReadonlyMap<number, number>
 }
 
-/** Sums the statistics of one stablecoin. For several stablecoins, only the counts and durations are meaningful. */
+/** For several stablecoins, only the counts and durations of the sums are meaningful. */
 export function figuresOf(sums: readonly CorridorSum[]): Figures {
   const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
   const count = (some: readonly CorridorSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)
@@ -60,7 +60,7 @@ export function assetsOf(sums: readonly { readonly assetCode: string }[]): reado
   return payoutAssetCodes.filter((asset) => sums.some(({ assetCode }) => assetCode === asset))
 }
 
-/** @param shares the shares of completed payouts whose time to completion is shown, such as 0.5 for the median */
+/** @param shares of completed payouts, for example 0.5 to show the median time to completion */
 export function figureCells(
   name: Html,
   { sums, sumsOfToday, shares }: Record<'sums' | 'sumsOfToday', readonly CorridorSum[]> & { shares: readonly number[] },

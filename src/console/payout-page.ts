@@ -141,7 +141,6 @@ function actionsSection({ session, actionForm }: PageRequest, { status }: Payout
   return html`<h2>Actions</h2><div class="actions">${actions.map((action) => actionForm(action))}</div>`
 }
 
-/** Omits the actions that the payout's current state does not allow. */
 function availableActions(status: Payout['status'], railOrder: RailOrder | null): readonly ActionDeclaration[] {
   const isSettleable = status === 'PROCESSING' || status === 'COMPLETED'
   const settle = isSettleable ? [settlePayoutAction] : []

@@ -23,13 +23,11 @@ export type PayoutRecords = {
 
 type PayoutStep = {
   readonly at: string
-  /** The merchant, a rail, an operator, the ledger or a webhook endpoint. */
   readonly actor: string
   readonly text: Html
   readonly detail?: string | null
 }
 
-/** Renders the steps oldest first. */
 export function payoutSteps(records: PayoutRecords): Html {
   const later = [
     ...operatorSteps(records),
@@ -38,7 +36,7 @@ export function payoutSteps(records: PayoutRecords): Html {
     ...entrySteps(records),
     ...webhookSteps(records),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // Always first, although the payout's transfer is recorded a moment earlier.
+  // The creation is always first, although the payout's transfer is recorded a moment earlier.
   const steps = [createdStep(records), ...later]
   return html`<ol class="timeline">
 ${steps.map(

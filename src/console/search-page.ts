@@ -14,7 +14,7 @@ const typeLabels: Record<SearchHit['type'], string> = {
   deposit: 'Deposit',
 }
 
-/** Shows the results of the search box, or the page of the only exact match. */
+/** Redirects to the page of the only exact match, or of the only match. */
 export const searchPage: ConsolePage = {
   path: searchPath,
   render: async ({ service, query, urlFor }) => {

@@ -6,7 +6,6 @@ import { renderPage } from './layout.ts'
 export const signInPath = '/sign-in'
 export const linkPath = '/link'
 
-/** @param error why the last attempt failed */
 export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): string {
   return renderEntrance(
     mode,
@@ -20,7 +19,7 @@ export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): st
   )
 }
 
-/** Renders the page of a one-time link. Only its form uses up the link, because link previews open the page too. */
+/** Only the form uses up the one-time link, because link previews open the page too. */
 export function renderLinkPage(
   mode: Mode,
   { name, token, error = '' }: { name: string; token: string; error?: string },

@@ -74,7 +74,6 @@ ${await reversibleDepositsSection(request, context, slice.items)}`,
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** Draws the balance at the end of each of the last days, or nothing if the wallet has had no money. */
 async function balanceChart(
   { service }: PageRequest,
   context: Context,

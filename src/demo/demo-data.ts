@@ -1,6 +1,6 @@
 /**
- * The demo merchant's data. `owner` is a customer's `name`, or null for the merchant itself. People and accounts are fictional;
- * account numbers and addresses are valid unless a label says otherwise.
+ * `owner` is a customer's `name`, or null for the merchant itself. People and accounts are fictional; account numbers
+ * and addresses are valid unless a label says otherwise.
  */
 
 export const rates = [
@@ -30,7 +30,7 @@ const business = { customerType: 'business' as const, isClosed: false }
 const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
 const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
 
-/** In descending order of `joinedDaysAgo`, so the last customer is at the top of lists. */
+/** The order is by descending `joinedDaysAgo`, so the last customer is at the top of lists. */
 export const customers = [
   {
     ...individual,

@@ -6,7 +6,7 @@ export const historyDays = 90
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** A payout of the demo's history. `reports` are its bank's reports; a payout without reports waits for an operator. */
+/** `reports` are the bank's reports; a payout without reports waits for an operator. */
 export type PlannedPayout = {
   readonly at: number
   readonly owner: string | null
@@ -31,7 +31,6 @@ export type PlannedReport = {
   readonly code: string | null
 }
 
-/** A deposit that funds a wallet's payouts of one week. */
 export type PlannedDeposit = {
   readonly at: number
   readonly owner: string | null
@@ -39,7 +38,7 @@ export type PlannedDeposit = {
   readonly amount: string
 }
 
-/** Fixed, because tests count the payouts. */
+/** Tests count the payouts, so their number is fixed. */
 const plannedPayouts = 394
 export const demoPayoutCount = plannedPayouts + latestPayouts.length
 
@@ -51,7 +50,6 @@ const hourWeights = [2, 5, 9, 12, 12, 10, 7, 9, 10, 9, 6, 3]
 /** The planned payouts are at least this old, so that banks have decided all of them. */
 const latestMs = 4 * hourMs
 
-/** Plans the payouts of `historyDays`: in the daytime, fewer at weekends, and more every week as customers join. */
 export function planPayouts(random: SeededRandom, now: number): readonly PlannedPayout[] {
   const today = Math.floor(now / dayMs) * dayMs
   const days = Array.from({ length: historyDays }, (_, place) => ({
@@ -98,7 +96,6 @@ function planAmount(random: SeededRandom, [min, max]: readonly [min: number, max
   return random.chance(0.35) ? `${units}.${random.digits(2)}` : `${Math.max(min, Math.round(units / 5) * 5)}`
 }
 
-/** Nigerian banks pay within seconds or minutes, South African banks within hours. */
 function planReports(
   random: SeededRandom,
   { at, currency, now }: { at: number; currency: keyof typeof railsByCurrency; now: number },

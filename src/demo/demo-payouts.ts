@@ -3,7 +3,7 @@ import { adasAccount, mistypedAccount, settlementAccount, thabosAccount } from '
 const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
 const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
 
-/** The latest payouts. The two that are still in progress are on no rail. */
+/** The two payouts that are still in progress are on no rail. */
 export const latestPayouts = [
   {
     ...nigeria,
@@ -84,7 +84,7 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The rails of the history. The first is the simulated bank; the second is no longer configured. */
+/** The second rail is no longer configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const recipientIn =
@@ -124,10 +124,7 @@ const southAfricanPeople = [
   southAfrican('Anele Jacobs', '1187730254', 'Nedbank', '198765'),
 ]
 
-/**
- * How often, how much and to whom each wallet pays. `amount` is in units of the stablecoin. Ada's wallet is reserved
- * for the tour.
- */
+/** `amount` is in units of the stablecoin. Ada's wallet is reserved for the tour. */
 export const payers = [
   {
     owner: null,

@@ -18,10 +18,7 @@ import type { SeedStep } from './history-steps.ts'
 import { historySteps } from './history-steps.ts'
 import { webhookSteps } from './webhook-steps.ts'
 
-/**
- * The demo merchant's API key. It is the same in every sandbox, so that examples work when pasted. Live mode rejects
- * it.
- */
+/** The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects it. */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
   id: 'de300000000000de',
@@ -30,7 +27,7 @@ export const demoKey: ApiKey = {
 export const demoApiKey = formatApiKey(demoKey)
 
 /**
- * Seeds an empty database with the demo merchant and ninety days of its history, by calling operations.
+ * Seeds an empty database with the demo merchant and ninety days of history, by calling operations.
  *
  * @returns whether the demo exists; it is not created if there are other merchants
  */
@@ -62,7 +59,7 @@ async function seedWebhooks(service: Service, merchantId: string): Promise<void>
   })
 }
 
-/** Updates the URLs of the demo's webhook endpoints, because PORT may have changed. */
+/** PORT may have changed since the demo stored the URLs of its webhook endpoints. */
 export async function pointDemoWebhooksTo(service: Service, origin: string): Promise<void> {
   const key = await apiKeyById(service.db, { id: demoKey.id })
   if (!key) return
@@ -88,7 +85,7 @@ function databaseWithin(db: Database, tx: Tx): Database {
 
 type SeedClock = { readonly read: () => number; readonly set: (time: number) => void }
 
-/** Creates a clock that stands still during each operation, so that all rows of an operation have the same time. */
+/** The clock stands still during each operation, so that all rows of an operation have the same time. */
 function createSeedClock(now: number): SeedClock {
   let at = now - historyDays * dayMs
   return {

@@ -21,10 +21,9 @@ export type SeedStep = { readonly at: number; readonly run: () => Promise<unknow
 const minuteMs = 60_000
 const seed = 2026
 
-/** The limits of rail calls. No call is made, because the plan contains the bank's reports. */
+/** No call is made, because the plan contains the bank's reports. */
 const railLimits = { callMs: 10_000, idempotentForMs: dayMs }
 
-/** Returns the steps unsorted. */
 export function historySteps(context: Context, now: number): readonly SeedStep[] {
   const customerIds = new Map<string, string>()
   const walletIds = new Map<string, string>()

@@ -73,7 +73,7 @@ function oldestOwnedBy(customerId: string | undefined) {
   return { owner: customerId === undefined ? ('any' as const) : { customerId }, last: 1 }
 }
 
-/** Returns an empty id if there is no item. The tab then reports that the object is missing. */
+/** An empty id means that there is no item. The tab then reports that the object is missing. */
 function firstIdOf({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
   return item?.id ?? ''
 }

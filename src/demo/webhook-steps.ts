@@ -12,7 +12,7 @@ import type { SeedStep } from './history-steps.ts'
 import type { SeededRandom } from './load/fake-data.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** An endpoint that shows webhooks without another receiver. Its port is the default one until the service starts. */
+/** The port is the default one until the service starts. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it received',
@@ -20,16 +20,15 @@ const sandboxReceiverEndpoint = {
 
 const endpointAgeMs = 60 * dayMs
 
-/** The log has the deliveries of the last events only, because a start should not take long. */
+/** Only the last events have deliveries in the log, so that a start is quick. */
 const loggedMs = 5 * dayMs
 const maxLoggedEvents = 400
 
-/** The receiver was down for a while, so that the log has deliveries that failed and were sent again. */
+/** The receiver was down for a while, so the log has deliveries that failed and were sent again. */
 const outage = { fromMs: 30 * hourMs, forMs: 0.4 * hourMs }
 
 type SeedAttempt = { readonly status: number | null; readonly answer: string | null; readonly error: string | null }
 
-/** Returns the creation of the demo's endpoint, and the attempts to deliver the latest events to it. */
 export async function webhookSteps(context: Context, now: number): Promise<readonly SeedStep[]> {
   const random = createRandom(7)
   const latest = await latestEventSequence(context)
@@ -53,7 +52,6 @@ export async function webhookSteps(context: Context, now: number): Promise<reado
 
 type PlannedAttempt = SeedAttempt & { readonly at: number }
 
-/** Plans attempts until one succeeds: the receiver was down once, and a few times it was slow. */
 function planAttempts(
   random: SeededRandom,
   { event, freeAt, now }: { event: Event; freeAt: number; now: number },
@@ -70,7 +68,6 @@ function planAttempts(
   }
 }
 
-/** What the receiver answered, as the log has it. */
 const answered = { ok: 200, unavailable: 503 }
 
 const unavailable = { status: answered.unavailable, answer: 'Service Unavailable\n', error: null }
@@ -80,10 +77,8 @@ type RecordedAttempt = {
   readonly endpointId: string
   readonly event: Event
   readonly attempt: SeedAttempt
-  /** The number of attempts before. */
   readonly place: number
   readonly isLast: boolean
-  /** The cursor of the endpoint. */
   readonly latest: number
 }
 

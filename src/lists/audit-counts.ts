@@ -21,7 +21,7 @@ export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: 
   ),
 )
 
-/** Selects each row once for each list that counts it, with its sequence number in that list. */
+/** Selects a row once for each list that counts it. */
 function selectCountedRows(): RawBuilder<unknown> {
   const selects = declaredLists.flatMap(({ name, table, order, conditions, countedScopes = [] }) =>
     countedScopes.flatMap(({ parent, conditionLabels }) => {

@@ -5,15 +5,15 @@ import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
- * Identifies a list with maintained counts. Its length and any page are found without counting or skipping rows,
- * although rows can be deleted.
+ * Identifies a list with maintained counts. Rows can be deleted, so sequence numbers have gaps; the counts still give
+ * the length and any page without counting or skipping rows.
  *
- * `list_counts` stores how many rows a list has in each block of 32, 32² and 32³ sequence numbers, and in total. The
- * start of a page is found by skipping whole blocks, the largest first.
+ * `list_counts` stores how many rows a list has in each block of 32, 32² and 32³ sequence numbers, and in total. A page
+ * is found by skipping whole blocks, the largest first.
  */
 export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
-/** The sizes of blocks, largest first. The size `wholeListBlockSize` means one block for the whole list. */
+/** Block sizes, largest first. `wholeListBlockSize` means one block for the whole list. */
 export const blockSizes = [32_768, 1_024, 32]
 export const wholeListBlockSize = 0
 
@@ -26,7 +26,6 @@ const blockBatchSize = 8
 /** The start of a page: the first row at or below `fromSequence` after skipping `skip` rows (fewer than 32). */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
-/** Adds `change` (1 for a new row, -1 for a deleted one) to the counts of each list. */
 export async function updateListCounts(
   tx: Tx,
   { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
@@ -41,7 +40,7 @@ export function readListCount(db: Reader, { merchantId, list }: CountedListKey):
   )
 }
 
-/** Finds the start of the page after the newest `offset` rows; returns `null` if there are no further rows. */
+/** Returns `null` if the list has no more than `offset` rows. */
 export async function findPageStart(
   db: Reader,
   { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
@@ -66,7 +65,7 @@ type BlockRange = { readonly first: number; readonly last: number; readonly rowC
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
-/** Finds the block with the row that follows the newest `skip` rows of the range. Searches from the nearer end. */
+/** Searches for the block from the nearer end of the range. */
 async function findBlock(
   db: Reader,
   { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
@@ -89,7 +88,7 @@ async function findBlock(
   return null
 }
 
-/** Adds `change` to the count of each block that contains the sequence number. The division is an integer division. */
+/** `/` is an integer division in SQL. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(
@@ -135,9 +134,9 @@ function selectBlocks(p: BlockRangeParams) {
 }
 
 /**
- * Returns row counts by parent id, without parents whose list never had a row.
+ * Omits parents whose list never had a row.
  *
- * @param parents maps the name of each parent's list to the parent's id
+ * @param parents the parents' ids, by the name of each parent's list
  */
 export async function readCountsByParent(
   db: Reader,

@@ -5,18 +5,18 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Identifies a list in cursors. Cursors from an earlier version have `previousName`, and are still accepted. */
+/** Cursors from an earlier version have `previousName`, and are still accepted. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * For each filter, the members that an earlier version added to the list's name in cursors. A request with another
- * filter accepts no cursors of that version, so newer filters are never listed here.
+ * For each filter, the members that an earlier version added to the list's name in cursors. That version's cursors are
+ * rejected if the request has any other filter, so newer filters are never listed here.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
-/** The part of a list that a request selects: filters, the conditions derived from them, and a time range. */
+/** The conditions are derived from the filters. */
 export type ListCriteria = {
   readonly filters: Readonly<Record<string, unknown>>
   readonly conditions: ConditionValues<string> | null
@@ -30,8 +30,8 @@ type CursorSource = {
 }
 
 /**
- * Names a list by its merchant, conditions and time range, so that lists with the same name have the same rows. The
- * name of a list that is known to be empty contains its filters instead, so it accepts no cursor of another list.
+ * Lists with the same name have the same rows. If no row can match, the name contains the filters instead, so that the
+ * list accepts no cursor of another list.
  */
 export function cursorNames(
   list: CursorSource,
@@ -51,7 +51,6 @@ export function cursorNames(
   return { name: nameWith(Object.fromEntries(inOrder)), previousName: previous && nameWith(previous) }
 }
 
-/** Returns the members of the previous name, or `null` if the earlier version lacked the list or one of the filters. */
 function previousMembers(
   { previousCursors }: CursorSource,
   filters: ListCriteria['filters'],

@@ -11,9 +11,7 @@ import type { MaintainedTotals } from './totals.ts'
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
 /**
- * The declaration of a merchant's list: the source of its rows, its filters and its maintained totals.
- *
- * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from the declaration.
+ * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from this declaration.
  */
 export type ListDeclaration<
   Table extends TableName,
@@ -32,27 +30,23 @@ export type ListDeclaration<
     readonly filters: Fields
     /**
      * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
-     * the same name. If a request reads the lists of several parents, the function runs once, with the first parent. So
-     * a parent may affect only its own condition.
+     * the same name. For several parents' lists, the function runs once, with the first parent. So a parent may affect
+     * only its own condition.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** The condition that selects one customer's rows. It always applies if the caller acts as a customer. */
+    /** Selects one customer's rows. Always applies if the caller acts as a customer. */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
-    /** Parents whose lists can be read together, each with its filter and the condition derived from the filter. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
     /** The sequence of the rows, if rows may be imported with their original times, out of order. */
     readonly importedAs?: NumberedList
-    /** The default of `limit`. */
     readonly pageSize?: number
-    /** The columns of a page's rows; all by default. */
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]
   }
 
-/** `null` if no row can match. */
 type ResolvedConditions<Name extends string> = ConditionValues<Name> | null
 
 type ParentField<Fields extends FilterFields, Name extends string> = {
@@ -63,7 +57,6 @@ type ParentField<Fields extends FilterFields, Name extends string> = {
   }
 }[keyof Fields]
 
-/** A declared list without type parameters; conditions and filters are accessed by name. */
 export type DeclaredList = MaintainedTotals<string> &
   Pick<
     ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>,
@@ -75,5 +68,4 @@ export type DeclaredList = MaintainedTotals<string> &
     readonly queries: ListQueries
   }
 
-/** All lists, for the audit and for tests. */
 export const declaredLists: DeclaredList[] = []

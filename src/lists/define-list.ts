@@ -63,10 +63,10 @@ export function defineList<
     filters,
     pageSize,
     PageInput,
-    /** Reads a page, with the total of the whole list. @throws DomainError INVALID_INPUT */
+    /** @throws DomainError INVALID_INPUT */
     page: async (context: ListContext, input: z.input<typeof PageInput>) =>
       (await readPage(list, context, parseInput(PageInput, input) as never)) as Page<PageRow<Row, Listed>>,
-    /** Reads a slice, for a GraphQL connection. @throws DomainError INVALID_INPUT */
+    /** @throws DomainError INVALID_INPUT */
     slice: ((context: ListContext, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns })) as {
       (context: ListContext, input: SliceInputFields, columns: Projection): MaybePromise<Slice<ProjectedRow>>
@@ -76,7 +76,7 @@ export function defineList<
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
     /**
-     * Reads matching rows among at most `maxRows` rows after the cursor, for a condition on `names` that no index serves.
+     * Searches at most `maxRows` rows after the cursor by `names`, for a condition that no index serves.
      *
      * @throws DomainError INVALID_INPUT
      */
@@ -90,12 +90,12 @@ export function defineList<
       const search = { columns, maxRows, matches: (row: object) => matches(readers.map((read) => read(row))) }
       return (await searchListSlice(list, context, parseSlice(input), search)) as SearchResult<Row>
     },
-    /** Returns a parser of requests for a slice of the whole list, or of each parent's list. */
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
     /**
-     * Returns a function that reads the same slice of several parents' lists, by parent id. It throws DomainError
-     * INVALID_INPUT.
+     * Returns a function that reads the same slice of several parents' lists, by parent id.
+     *
+     * @throws (the returned function) DomainError INVALID_INPUT
      */
     slicesOf: (parent: Parent) =>
       createParentSlicesReader(list, SliceInput, parentOf(parent)) as unknown as {
@@ -111,7 +111,7 @@ export function defineList<
           input: Partial<SliceInputFields>,
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
-    /** Returns a projection of the named columns and of the columns that the list requires. */
+    /** Adds the columns that the list requires to the named columns. */
     columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
       if (needsId) needed.push('id')
@@ -119,10 +119,7 @@ export function defineList<
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
     },
-    /**
-     * Reads the selected columns of the newest rows (at most `limit`), or only of the row with the number `sequence`.
-     * Used by a list that is merged from several lists.
-     */
+    /** Reads the newest rows (at most `limit`), or only the row with the number `sequence`, for a merged list. */
     newest: async (
       db: Reader,
       { merchantId, conditions, created, sequence, limit }: NewestRowsRequest<Name>,
@@ -137,14 +134,14 @@ export function defineList<
     },
     byId: (db: Reader, key: { merchantId: string; id: string }) =>
       mapMaybe(list.queries.byId(db, key), ([row = null]) => row as Row | null),
-    /** Finds a row by id. @throws DomainError RESOURCE_NOT_FOUND, also for an invalid id (ruling 5) */
+    /** @throws DomainError RESOURCE_NOT_FOUND, also for an invalid id (ruling 5) */
     get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, idText: string) => {
       const id = parseUuid(idText)
       const row = id && (await list.queries.byId(db, { merchantId, id }))[0]
       if (!row) throw notFound(declaration.noun)
       return row as Row
     },
-    /** Finds the merchant's rows with these ids. Their order is unspecified. */
+    /** The order of the rows is unspecified. */
     find: (({ db, merchantId }: ListContext, ids: readonly string[], columns?: Projection) => {
       const [id] = ids
       // `id = ?` is cheaper than `id in (…)` with one element.
@@ -154,21 +151,20 @@ export function defineList<
       (context: ListContext, ids: readonly string[], columns: Projection): MaybePromise<ProjectedRow[]>
       (context: ListContext, ids: readonly string[]): MaybePromise<Row[]>
     },
-    /** Adds `change` (1 for a new row, -1 for a deleted one) to the maintained counts of the row's lists. */
+    /** `change` is 1 for a new row and -1 for a deleted row. */
     count: async (tx: Tx, row: RowOf<Table>, change: 1 | -1) => {
       for (const counted of countedListsOfRow(list, row)) await updateListCounts(tx, { ...counted, change })
     },
   }
 }
 
-/** A search by the values of some columns. */
 export type ListSearch = {
   readonly names: readonly string[]
   readonly matches: (values: readonly unknown[]) => boolean
   readonly maxRows: number
 }
 
-/** `next` is the cursor after which the search continues; `searchedUntil` the time of the last row that was compared. */
+/** The search continues after the cursor `next`. `searchedUntil` is the time of the last row that was compared. */
 export type SearchResult<Row> = {
   readonly items: readonly Row[]
   readonly next: string | null
@@ -178,7 +174,6 @@ export type SearchResult<Row> = {
 /** The conditional type distributes over a union of row types. */
 type PageRow<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
-/** What a caller needs besides the selected columns: ids, cursors, or the parent of each row. */
 export type ColumnNeeds<Parent extends string> = {
   readonly needsId?: true
   readonly needsCursor?: true
@@ -208,10 +203,7 @@ function eraseTypes(declaration: AnyListDeclaration): DeclaredList {
   } as unknown as DeclaredList
 }
 
-/**
- * Adds the customer condition if the caller acts as a customer; returns `null` if the request selects another
- * customer's rows.
- */
+/** Returns `null` if the caller acts as a customer and the request selects another customer's rows. */
 function restrictToCustomer(
   { customerCondition: condition }: Pick<AnyListDeclaration, 'customerCondition'>,
   values: ConditionValues<string> | null,

@@ -3,8 +3,8 @@ import { parseUuid } from '../core/ids-and-clock.ts'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * A filter of a list, with its description in both APIs. `rest` overrides its REST name (by default the name in snake
- * case) and REST description; `null` omits it from REST.
+ * `rest` overrides the filter's REST name (by default the name in snake case) and REST description; `null` omits the
+ * filter from REST.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
@@ -14,7 +14,6 @@ export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends
   readonly rest: RestOverrides | null
 }
 
-/** The type of a filter: an owner, a text, the id of a node of one type, or one of several values. */
 export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
 
 type RestOverrides = { readonly name?: string; readonly description?: string }
@@ -22,7 +21,7 @@ type RestOverrides = { readonly name?: string; readonly description?: string }
 export type FilterFields = Readonly<Record<string, FilterField>>
 
 /**
- * Filters by owner: any, the merchant itself, or one customer (ruling 18). Pages have their own error message, because
+ * Filters by any owner, the merchant itself, or one customer (ruling 18). Pages have their own error message, because
  * REST specifies owners differently.
  */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
@@ -30,14 +29,14 @@ export const filterByOwner = (description: string, rest: RestOverrides | null = 
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
-/** Filters by one of a list of values, case-insensitive (ruling 19). */
+/** The values are case-insensitive (ruling 19). */
 export const filterByEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   rest: RestOverrides | null = {},
 ) => createFilter(values, optionalOneOf(values), { description, rest })
 
-/** Filters by one of a list of values. REST accepts any text, and an unknown value matches nothing (ruling 19). */
+/** REST accepts any text, and an unknown value matches nothing (ruling 19). */
 export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -47,7 +46,6 @@ export const filterByLenientEnum = <const Values extends readonly string[]>(
   pageSchema: optionalText().transform((text) => normalizeCase(values, text)),
 })
 
-/** Filters by a text; an unknown text matches nothing. */
 export const filterByText = (description: string, rest: RestOverrides | null = {}) =>
   createFilter('text', optionalText(), { description, rest })
 
@@ -69,7 +67,6 @@ export type FilterValues<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']>
 }
 
-/** Returns the schemas of a list's filters: `schema` for slices, `pageSchema` for pages. */
 export function filterSchemas<Fields extends FilterFields, Which extends 'schema' | 'pageSchema'>(
   filters: Fields,
   which: Which,
@@ -80,7 +77,7 @@ export function filterSchemas<Fields extends FilterFields, Which extends 'schema
 
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
-/** An `OwnerFilter`; absent and null mean `any`. `message` is the error for an invalid customer id. */
+/** Absent and null mean `any`. `message` is the error for an invalid customer id. */
 const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
@@ -94,7 +91,6 @@ const ownerFilter = (message = 'must name a customer by its UUID') =>
 
 const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
 
-/** Returns the `ownerId` of an owner's rows, or `undefined` for any owner. */
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
   if (owner === 'merchant') return merchantId
@@ -102,7 +98,7 @@ export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: stri
   return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }
 
-/** The conditions for an owner's rows in a table where the merchant's own have no customer. */
+/** For a table in which the merchant's own rows have no customer. */
 export function customerConditions(owner: OwnerFilter): { customerId?: string; isMerchantOwned?: true } {
   if (typeof owner === 'object') return owner
   return owner === 'merchant' ? { isMerchantOwned: true } : {}

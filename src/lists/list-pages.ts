@@ -20,14 +20,13 @@ type PageCriteria = {
   readonly created: CreatedRange
 }
 
-/** The start of a page: the newest row below a sequence number, after skipping `skip` rows. */
 type PageOffset = { readonly below: number; readonly skip: number }
 
 /**
  * Reads a page, newest first. The total and the rows come from one snapshot.
  *
- * If the list has a gapless sequence or maintained counts, any page is found without reading earlier pages. Otherwise
- * the list ends after `maxCountedRows` rows, which limits how many rows a request counts or skips.
+ * If a list has neither a gapless sequence nor maintained counts, it ends after `maxCountedRows` rows, which limits how
+ * many rows a request counts or skips.
  */
 export async function readPage(
   list: DeclaredList,
@@ -67,7 +66,6 @@ function readPageWithMaintainedTotal(
   })
 }
 
-/** Finds the start of a page by maintained counts, or else computes it from the gapless sequence. */
 async function findPageOffset(
   list: DeclaredList,
   read: Reader,
@@ -115,7 +113,7 @@ function pageOffset({ page, limit }: { page: number; limit: number }): number {
   return (page - 1) * limit
 }
 
-/** Returns the number of pages, which is 0 for an empty list (ruling 16). */
+/** An empty list has 0 pages (ruling 16). */
 export function totalPages({ total, limit }: Pick<Page<unknown>, 'total' | 'limit'>): number {
   return Math.ceil(total / limit)
 }

@@ -7,10 +7,9 @@ import type { Reader, RowsQuery } from '../database/query.ts'
 import { listParam, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
-/** A column with its table, such as `wallets.currency`. */
+/** A column with its table, for example `wallets.currency`. */
 export type QualifiedColumn = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
-/** A condition on rows: a column compared with a parameter, with NULL, or with a constant `value`. */
 export type ListCondition = {
   readonly column: QualifiedColumn
   readonly operator?: '=' | 'in' | 'not in' | 'is null'
@@ -25,10 +24,8 @@ export type ListCondition = {
 
 export type RowSource<Table extends TableName, Joined extends TableName, Row, Name extends string> = {
   readonly table: Table
-  /** Joins other tables whose columns the list selects or filters by. */
   readonly joins?: (rows: RowsQuery<Table>) => RowsQuery<Joined>
   readonly select: (rows: RowsQuery<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
-  /** The column with the id of a row; by default the table's `id`. */
   readonly id?: QualifiedColumn
   /** The column with the sequence number, in order of creation. */
   readonly order: QualifiedColumn
@@ -37,16 +34,15 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   /**
    * Conditions on the leading columns of one index, in index order, with all possible values of each column. The next
    * column of the index is the sequence number. If a request has only some of these conditions, its query is a UNION
-   * ALL with one index range for each combination of values of the other columns. So the columns should have few
-   * values.
+   * ALL of one index range for each combination of the other columns' values, so columns should have few values.
    */
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
-/** The values of conditions, by name. A condition without a value does not apply. */
+/** Values by condition name. A condition without a value does not apply. */
 export type ConditionValues<Name extends string> = { readonly [Each in Name]?: unknown }
 
-/** A `SequenceRange` (see slice.ts) with times and an offset. */
+/** A `SequenceRange` with times and an offset. */
 type RowRange = {
   readonly above: number
   readonly below: number
@@ -64,16 +60,13 @@ export type SequenceMark = { readonly sequence: number; readonly createdAt: stri
 
 type ConditionParams = { readonly merchantId: string } & ConditionValues<string>
 
-/** Reads whole rows, or the values of a projection. */
 type ListRowsQuery<Values> = (db: Reader, params: Values, columns?: Projection) => MaybePromise<object[]>
 
-/** The queries of a list. Each query prepares one statement for each combination of conditions that requests use. */
+/** Each query prepares one statement for each combination of conditions that requests use. */
 export type ListQueries = {
-  /** Reads rows, newest first unless `isAscending`. */
+  /** Rows are newest first unless `isAscending`. */
   readonly rows: ListRowsQuery<ConditionParams & RowRange>
-  /** Like `rows`, but with the columns of pages. */
   readonly rowsOfPages: ListRowsQuery<ConditionParams & RowRange>
-  /** Counts up to `limit` rows of a range. */
   readonly count: (db: Reader, params: ConditionParams & RowRange) => MaybePromise<number>
   /** Returns the sequence number of the row that follows the newest `skip` rows of a range. */
   readonly sequenceAfter: (db: Reader, params: ConditionParams & Omit<RowRange, 'limit'>) => MaybePromise<number | null>
@@ -92,7 +85,6 @@ export type ListQueries = {
 type ParentQueries = {
   /** Reads up to `limit` rows from one end of each parent's list. The order of the rows is unspecified. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
-  /** Counts up to `limit` rows of each parent's list. */
   readonly counts: (
     db: Reader,
     params: ConditionParams & ParentRowRange,
@@ -129,10 +121,7 @@ export function buildListQueries(source: UntypedSource): ListQueries {
 
 type ListQueryParts = ReturnType<typeof buildQueryParts>
 
-/**
- * Returns the sequence column for the given conditions: the
- * `order` of one of the conditions, or else the list's `order`.
- */
+/** A condition's `order` takes precedence over the list's `order`. */
 export function sequenceColumn(
   { order, conditions }: Pick<UntypedSource, 'order' | 'conditions'>,
   isGiven: (condition: string) => boolean,
@@ -165,7 +154,6 @@ function buildQueryParts({
   const join = (rows: UntypedRows) => (joins ? joins(rows as never) : rows) as UntypedRows
   return {
     filters: [...names.filter((name) => !isRequired(name)), 'createdFrom', 'createdBefore'],
-    /** Builds a query with optional filters; required conditions always apply. */
     query: (filters: readonly string[], build: (p: ListQueryParams, has: HasFilter) => unknown) =>
       queryWithFilters(filters, ((p: ListQueryParams, has: HasFilter) =>
         build(
@@ -175,17 +163,13 @@ function buildQueryParts({
     join,
     whole: (rows: UntypedRows) => select(join(rows) as never) as UntypedRows,
     ofPages: pageColumns && ((rows: UntypedRows) => rows.select(pageColumns.map((column) => `${table}.${column}`))),
-    /** Joins the other tables only if a condition uses one of their columns. */
     joinedFor: (rows: UntypedRows, has: HasFilter) => {
       const columns = names.filter(has).map((name) => (conditions[name] as ListCondition).column)
       const isTimed = has('createdFrom') || has('createdBefore')
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isJoined) ? join(rows) : rows
     },
     orderOf: (has: HasFilter) => sequenceColumn({ order, conditions }, has),
-    /**
-     * Returns the index ranges to merge (see `mergedBy`), each as values of columns. If no merge is needed, returns one
-     * range without values.
-     */
+    /** Returns the index ranges to merge (see `mergedBy`). If no merge is needed, returns one range without values. */
     rangesOf: (has: HasFilter): readonly ColumnValues[] => {
       const applied = names.filter(has)
       if (applied.length === 0 || !applied.every((name) => name in mergedBy)) return [[]]
@@ -219,7 +203,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   const { table, id = `${table}.id`, createdAt, conditions } = source
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
-  /** Selects the rows of a range. If index ranges are merged, the rows are unordered. */
+  /** If index ranges are merged, the rows are unordered. */
   const inRange = (rows: UntypedRows, p: ListQueryParams, has: HasFilter) => {
     const range = filtered(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
     return rangesOf(has)
@@ -273,10 +257,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   }
 }
 
-/**
- * Builds the queries for several parents' lists. A CTE first finds the last row of each slice, so no further rows are
- * read.
- */
+/** A CTE first finds the last row of each slice, so that no further rows are read. */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition

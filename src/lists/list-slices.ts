@@ -17,11 +17,7 @@ import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
 export type ListSliceRequest = CreatedRange & SliceRequest
 
-/**
- * Reads a slice of a declared list: whole rows, or the values of a projection.
- *
- * @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times
- */
+/** @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times */
 export function readListSlice(
   list: DeclaredList,
   context: ListContext,
@@ -42,8 +38,7 @@ export function readListSlice(
 }
 
 /**
- * Searches a declared list for rows that match a condition on `columns`, which have the id, the time and the sequence
- * number. Returns whole rows, and the time of the last row that was compared.
+ * Searches a declared list by `columns`, which include the id, the time and the sequence number. Returns whole rows.
  */
 export async function searchListSlice(
   list: DeclaredList,
@@ -82,8 +77,8 @@ type SliceCriteria = {
 }
 
 /**
- * Creates the source of `readSlice`. If the list has a maintained total and the request has no time range,
- * `total` reads it. Otherwise `total` counts at most `maxCountedRows` rows, and returns `null` if there are more.
+ * If the list has a maintained total and the request has no time range, `total` reads it. Otherwise `total` counts at
+ * most `maxCountedRows` rows, and returns `null` if there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -127,12 +122,10 @@ function createSequenceReader(
   ) => number
 }
 
-/** Returns every column that is the sequence column for some conditions. */
 export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
   return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(unqualifiedName)
 }
 
-/** Returns the columns with a row's parent and with its sequence number in the parent's list. */
 export function parentColumns(list: DeclaredList, condition: string): string[] {
   const { column, order = list.order } = list.conditions[condition] as ListCondition
   return [column, order].map(unqualifiedName)
@@ -142,7 +135,6 @@ function totalWithinLimit(counted: number): number | null {
   return counted > maxCountedRows ? null : counted
 }
 
-/** The filter that selects a parent's list, its value for a parent's id, and the condition derived from it. */
 export type ParentFilter = {
   readonly field: string
   readonly toFilterValue: (id: string) => unknown
@@ -150,7 +142,7 @@ export type ParentFilter = {
 }
 
 /**
- * Creates a parser of slice requests. With a `parent`, requests have no filter by that parent.
+ * With a `parent`, requests have no filter by that parent.
  *
  * @throws (the parser) DomainError INVALID_INPUT
  */
@@ -166,10 +158,7 @@ export function createSliceParser(
   }
 }
 
-/**
- * Creates a reader of the same slice of each parent's list. It runs no more queries than a reader of one list, unless
- * the request has cursors.
- */
+/** The reader runs no more queries than a reader of one list, unless the request has cursors. */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent
   const parseRequest = createSliceParser(SliceInput, parent)
@@ -199,7 +188,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions of the first parent's list. Other parents differ only in the condition on the parent. */
+  /** Other parents' lists differ only in the condition on the parent. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

@@ -37,15 +37,15 @@ export type NewRowFields = {
   readonly updatedAt: string
 }
 
-/** Takes the next number of a gapless sequence. A rollback releases the number. */
+/** A rollback releases the number. */
 export async function takeSequenceNumber(tx: Tx, merchantId: string, name: SequenceName): Promise<number> {
   const { latest } = await advanceSequence(tx, { merchantId, name }, (end) => ({ ...end, latest: end.latest + 1 }))
   return latest
 }
 
 /**
- * Assigns a new row its number and time together, so that sorting by time and id gives the order of the numbers
- * (ruling 17). If the clocks of processes differ or a clock was set back, the row gets the latest time of the list.
+ * Assigns a new row its number and time together, so that sorting by time and id gives the order of the numbers (ruling
+ * 17). If processes' clocks differ or a clock was set back, the row gets the latest time of the list.
  */
 export function newRowFields(
   tx: Tx,
@@ -61,16 +61,13 @@ export function newRowFields(
   })
 }
 
-/**
- * Like `newRowFields`, but also takes a number per owner. Both are taken concurrently, because each is a round trip on
- * PostgreSQL.
- */
+/** Like `newRowFields`, but also takes a number per owner, concurrently: each is a round trip on PostgreSQL. */
 export async function newRowFieldsOfOwner(
   tx: Tx,
   numbering: NumberingContext,
   { ownerId, name }: { ownerId: string; name: OwnerNumberedList },
 ): Promise<NewRowFields & { readonly ownerSequence: number }> {
-  // The merchant's sequence is locked first. Its lock serializes writers, so an owner's rows have the same order as the
+  // Locks the merchant's sequence first. The lock serializes writers, so an owner's rows have the same order as the
   // merchant's.
   const [row, ownerSequence] = await allOrFirstError([
     newRowFields(tx, numbering, name),
@@ -79,13 +76,9 @@ export async function newRowFieldsOfOwner(
   return { ...row, ownerSequence }
 }
 
-/** A row that keeps its id and times. */
 export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
-/**
- * Numbers an imported row, which keeps its times (the exception of ruling 17). Rows that are created afterwards are
- * never older than the imported row.
- */
+/** An imported row keeps its times (the exception of ruling 17). Rows that are created afterwards are never older. */
 export async function numberImportedRow(
   tx: Tx,
   merchantId: string,
@@ -121,7 +114,7 @@ export function isListSorted(db: Reader, merchantId: string, name: NumberedList 
   return mapMaybe(sortedSequence(db, { merchantId, name }), (sequence) => sequence?.isSorted === 1)
 }
 
-/** The latest number of a sequence, and the time and id of its row if rows have times. */
+/** The time and id of the latest row are empty if rows have no times. */
 type SequenceState = Pick<RowOf<'sequences'>, (typeof stateColumns)[number]>
 
 const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
@@ -129,8 +122,8 @@ const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null, isSorted: 1 }
 
 /**
- * Returns the state after a new row. A row that is not later than the latest row gets the latest time, plus 1 ms if its
- * id would not sort after the latest id.
+ * A row that is not later than the latest row gets the latest time, plus 1 ms if its id would not sort after the latest
+ * id.
  */
 function advanceState(
   { latest, latestTime, latestId, isSorted }: SequenceState,
@@ -146,8 +139,8 @@ function advanceState(
 }
 
 /**
- * Returns the latest number and time of a list, for a new row of another list that is merged with it. The list's next
- * row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
+ * For a new row of another list that is merged with this list. Returns the latest number and time of this list, whose
+ * next row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
  */
 export function stampSequence(
   tx: Tx,
@@ -161,14 +154,14 @@ export function stampSequence(
 
 /**
  * Locks a list's sequence before a transaction takes its other locks. This avoids deadlocks: a transaction that waits
- * for this lock holds no other.
+ * for this lock holds no other lock.
  */
 export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): void {
   const sequence = { merchantId, name }
   tx.deferred.lock(deferredWriteName(sequence), () => readState(tx, sequence))
 }
 
-/** Advances a sequence and locks it until the transaction ends. */
+/** Locks the sequence until the transaction ends. */
 function advanceSequence(
   tx: Tx,
   sequence: SequenceKey,
@@ -194,7 +187,7 @@ async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<Sequen
   return (await lockState(tx, sequence)) ?? initialState
 }
 
-/** Creates the sequence of a new merchant's list, so that transactions can lock its row first. */
+/** Creates the row for a new merchant, so that transactions can lock it first. */
 export async function createSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
   await insertSequence(tx, { merchantId, name, ...initialState })
 }
@@ -220,7 +213,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** Reads the latest number, `null` if there is none. If rows are never deleted, it is the total of the list. */
+/** `null` if there is none. If rows are never deleted, the latest number is the list's total. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

@@ -17,15 +17,12 @@ export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** Returns the cursor of an item. Only this list accepts the cursor. */
+  /** Only this list accepts the cursor. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }
 
-/**
- * A range of sequence numbers (bounds exclusive). At most `limit` rows are read: the newest, or the oldest if
- * `isAscending`.
- */
+/** Bounds are exclusive. At most `limit` rows are read: the newest, or the oldest if `isAscending`. */
 export type SequenceRange = {
   readonly above: number
   readonly below: number
@@ -47,7 +44,7 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
-/** The lists of several parents, such as the wallets of each customer; `keys` are the parents' ids. */
+/** The lists of several parents, for example the wallets of each customer; `keys` are the parents' ids. */
 export type SequencedLists<Item> = {
   readonly keys: readonly string[]
   readonly keyOf: (item: Item) => string
@@ -57,7 +54,6 @@ export type SequencedLists<Item> = {
   readonly totals: () => Promise<ReadonlyMap<string, number | null>>
 }
 
-/** The pagination arguments of Relay's cursor connections. */
 export const sliceFields = {
   first: optional(sliceSizeField()),
   after: optional(z.string()),
@@ -75,8 +71,6 @@ export type SliceableList<Context, Input, Item> = {
 }
 
 /**
- * Reads the `first` rows after a cursor, or the `last` rows before one.
- *
  * Reads one row more than requested, to find out whether there are more. Checks for rows on the other side of a cursor
  * too, because the cursor's row and all rows beyond it may have been deleted.
  *
@@ -93,7 +87,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
-    // Includes the cursor's own row.
+    // The range includes the cursor's own row.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
@@ -102,17 +96,15 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
   )
 }
 
-/** `next` is the cursor after which the search continues, `null` at the end. `lastSearched` is the last row that was compared. */
 export type SearchedSlice<Item> = {
   readonly items: readonly Item[]
   readonly next: string | null
   readonly lastSearched: Item | null
 }
 
-/** A condition that no index serves, and how many rows one request compares with it. */
 export type RowSearch<Item> = { readonly matches: (item: Item) => boolean; readonly maxRows: number }
 
-/** Reads the `first` matching rows among at most `maxRows` rows after a cursor. @throws DomainError INVALID_INPUT */
+/** @throws DomainError INVALID_INPUT */
 export async function searchSlice<Item>(
   list: SequencedList<Item>,
   { first, after }: Pick<SliceRequest, 'first' | 'after'>,
@@ -173,7 +165,7 @@ type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly hasRowsBehind: boolean
 }
 
-/** Builds a slice from rows that were read from one end, and removes the extra row, if any. */
+/** `rows` were read from one end, and may include one extra row. */
 function buildSlice<Item>(
   rows: Item[],
   { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,
@@ -216,7 +208,7 @@ function sliceSizeField() {
     )
 }
 
-/** Returns a function that computes the short hash of a list's name for cursors, at its first call. */
+/** Computes the short hash of a list's name for cursors, at the first call. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

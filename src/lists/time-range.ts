@@ -3,13 +3,12 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** A range of creation times, from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
+/** From `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
-/** A range of sequence numbers; both bounds are exclusive. */
+/** Both bounds are exclusive. */
 export type SequenceSpan = { readonly above: number; readonly below: number }
 
-/** Finds the newest row at or below a sequence number. */
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
 /** Sequence numbers fit in 31 bits. */
@@ -20,18 +19,15 @@ export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boo
 }
 
 /**
- * The maximum difference between the clocks of processes. Before migration 0022, a row could be earlier than its
- * predecessor by that much.
+ * Before migration 0022, a row could be earlier than its predecessor by the maximum difference between processes'
+ * clocks.
  */
 const maxClockSkewMs = 60_000
 
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/**
- * Returns the bounds as query parameters. If a request has one bound, adds the other, so that all requests with bounds
- * share one statement.
- */
+/** If a request has one bound, adds the other, so that all requests with bounds share one statement. */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
@@ -39,8 +35,7 @@ export function createdBounds(created: CreatedRange): CreatedBounds {
 
 /**
  * Finds the sequence numbers of a time range by binary search. The result is slightly too wide, so queries also compare
- * the times of rows. A list whose times are not sorted, because rows were imported, has no such range: then queries
- * compare the times of all rows.
+ * the times of rows. If the list is unsorted because rows were imported, the result is the full span.
  */
 export function findSpan(
   created: CreatedRange,
@@ -64,7 +59,6 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
   }
 }
 
-/** Returns the sequence number of the last row that was created before `time`, or 0. */
 async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < time) return newest.sequence
   // Invariant: rows up to `before` were created before `time`, rows from `after` were not.

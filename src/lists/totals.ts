@@ -8,7 +8,7 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** The maximum number of rows that are counted in one list for a total (see `Slice.total`). */
+/** The maximum number of rows that are counted in one list for a total. */
 export const maxCountedRows = 10_000
 
 /** Totals of a list that need no counting. They do not apply to requests with a time range. */
@@ -16,8 +16,7 @@ export type MaintainedTotals<Name extends string> = {
   /** The gapless sequence that numbers the rows. Rows are never deleted, so its latest number is the total. */
   readonly numberedBy?: NumberedList | 'deposits'
   /**
-   * The lists with maintained counts. A scope counts all rows or each parent's rows, in total and by the values of one
-   * condition.
+   * Each scope has maintained counts of all rows or of each parent's rows, in total and by the values of one condition.
    */
   readonly countedScopes?: readonly CountedScope<Name>[]
   /** Totals that are stored in the parents' rows. */
@@ -25,9 +24,7 @@ export type MaintainedTotals<Name extends string> = {
 }
 
 type CountedScope<Name extends string> = {
-  /** The condition on the parent, and the label of the parent's id in list names. */
   readonly parent: { readonly condition: Name; readonly label: string } | null
-  /** The labels of condition values in list names. */
   readonly conditionLabels: { readonly [Each in Name]?: string }
 }
 
@@ -41,8 +38,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * Returns a reader of the list's maintained total for these conditions, or `null` if there is none. If the caller acts
- * as a customer, the merchant's totals do not apply, because they count other customers' rows.
+ * Returns `null` if there is no maintained total. If the caller acts as a customer, the merchant's totals do not apply,
+ * because they count other customers' rows.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },
@@ -72,10 +69,7 @@ function merchantTotalReader(
   return null
 }
 
-/**
- * Returns a reader of the maintained totals of several parents' lists, or `null` if there are none. The result does not
- * contain parents without rows.
- */
+/** Returns `null` if there are no maintained totals. Parents without rows are absent from the result. */
 export function parentTotalsReader(
   source: TotalsSource,
   params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },
@@ -93,7 +87,6 @@ export function parentTotalsReader(
     new Map((await parentTotals.totals(db, { merchantId, ids: parentIds })).map(({ id, total }) => [id, total]))
 }
 
-/** Returns the name of the list with maintained counts for these conditions. */
 export function countedListName(
   { name, countedScopes = [] }: TotalsSource,
   values: ConditionValues<string>,
@@ -117,7 +110,7 @@ function givenConditionNames(values: ConditionValues<string>): string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined)
 }
 
-/** Returns the lists that count a row, with the row's sequence number in them. */
+/** Returns the row's sequence number in each list that counts the row. */
 export function countedListsOfRow(
   source: TotalsSource & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,

@@ -46,7 +46,7 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-/** The page that explains each error code, at the anchor `errorAnchor(code)`. */
+/** Each error code has the anchor `errorAnchor(code)`. */
 export const errorReferencePath = '/docs/errors'
 
 export function errorAnchor(code: ErrorCode): string {

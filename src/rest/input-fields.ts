@@ -23,15 +23,15 @@ export type JsonSchema = {
 }
 
 /**
- * A string is the field's description. `name` is the wire name, by default the field's name in snake case. `read`
- * converts the wire value to the operation's value.
+ * A string is the field's description. `name` defaults to the field's name in snake case. `read` converts the wire
+ * value to the operation's value.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
   readonly description: string
   readonly name?: string
   readonly read?: (value: unknown) => unknown
-  /** Accepts a JSON number as well, and passes its literal text, so that no digit is lost. */
+  /** Accepts a JSON number as well. Passes on its literal text, so that no digit is lost. */
   readonly acceptsNumber?: true
 }
 

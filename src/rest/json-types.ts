@@ -6,7 +6,7 @@ import type { JsonSchema } from './input-fields.ts'
 export type JsonType<Value> = {
   readonly schema: JsonSchema
   readonly isQuoted: boolean
-  /** `null` if the value is written as it is. */
+  /** `null` if the value needs no conversion. */
   readonly write: ((value: Value) => string) | null
 }
 
@@ -36,7 +36,6 @@ export const amount = (...options: Parameters<typeof decimal>): JsonType<Amount>
   write: formatAmount,
 })
 
-/** The default example is the first value. */
 export const oneOf = (description: string, values: readonly string[], example = values[0] ?? '') =>
   plainText(description, example, { enum: values })
 

@@ -21,7 +21,6 @@ type PaginatedList<Row> = {
 }
 
 type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
-  /** Fields in addition to the filters. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
@@ -101,7 +100,7 @@ function pageInputFields(pageSize: number) {
   }
 }
 
-/** Absent or empty for all owners, `null` for the merchant, or the id of a customer (ruling 18). */
+/** Absent or empty for all owners, `null` for the merchant, or a customer's id (ruling 18). */
 const ownerField = {
   name: 'customer_id',
   anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],

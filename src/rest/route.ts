@@ -16,7 +16,6 @@ type EndpointFields<Schema extends z.ZodType, Result> = {
   readonly fields: RestInputFields<z.input<Schema>>
   readonly example: Partial<z.input<Schema>>
   readonly response: ResponseMembers<Result>
-  /** A long poll counts as one of the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
 }
 
@@ -24,15 +23,13 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** Excludes the errors that every endpoint of the method can return. */
+  /** The list excludes the errors that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** Its name and errors come from the operation's declaration. */
+/** The name and errors come from the operation's declaration. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
-  /** Defaults to the operation's whole input. */
   readonly input?: Schema
-  /** The path at which GET returns the created resource. */
   readonly location?: (created: Result) => string
 }
 
@@ -49,7 +46,7 @@ export type ConvertInput<Schema extends z.ZodType> = (
 
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
-/** After `status`, in this order (ruling 1). */
+/** The members follow `status` in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
 /** `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
@@ -61,19 +58,16 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly example: Readonly<Record<string, unknown>>
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
-  /** All fields except those in the path. */
   readonly payloadNames: ReadonlySet<string>
   /** Wire names by the result of `foldName`. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
-  /** `null` for a read endpoint. */
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
   readonly response: Shape<unknown>
   /** The media types of a download; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
   readonly location: ((created: unknown) => string) | null
-  /** `null` if the endpoint has the same fields as the operation. */
   readonly convert: ConvertInput<z.ZodType> | null
 }
 
@@ -84,12 +78,11 @@ export type RouteGroup = { readonly name: string; readonly description: string; 
 type RouteField = ReturnType<typeof toRouteField>
 
 /**
- * Creations return 201, except payouts. The contract does not define these statuses, but the service that it describes
- * returns them (ruling 1).
+ * Creations return 201, except payouts. The contract does not define these statuses, but the original provider returns
+ * them (ruling 1).
  */
 const createdStatus = 201
 
-/** Runs the operation in this process. */
 export function get<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   { operation, ...endpoint }: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -101,7 +94,7 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** Declares a POST that changes nothing. Runs the operation in this process, without an idempotency key. */
+/** For a POST that changes nothing and needs no idempotency key. */
 export function postRead<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   endpoint: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -171,7 +164,7 @@ export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Res
 }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** For actions that create no resource, and for payouts. */
+/** For actions that create no resource, and for payouts. The status is 200. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
@@ -227,7 +220,7 @@ export type RequestParts = {
  * @param headerErrors invalid headers, which are reported together with the fields
  * @param onIgnored called with the ignored names of a body, before anything is thrown
  * @throws DomainError INVALID_INPUT for a body that is not an object, or for misspelt names and repeated query
- *   parameters, together with all other invalid fields (ruling 3)
+ * parameters, together with all other invalid fields (ruling 3)
  */
 export function unpackInput(
   route: Route,
@@ -269,7 +262,7 @@ export function convertInput(
   }
 }
 
-/** Fields that are missing because their name is misspelt are skipped. */
+/** Skips fields that are missing because their name is misspelt. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,

@@ -20,7 +20,7 @@ const maxValueLength = 255
 const secretPattern = /pgw_|wh(sec|pk|sk)_|eyJ|:\/\//i
 
 /**
- * The value as sent is null if it is absent, long, a list or an object, or may be a secret, because callers log error
+ * The sent value is null if it is absent, long, a list or an object, or may be a secret, because callers log error
  * responses (ruling 122).
  *
  * @param field the wire name; `address.city` is a member of an object

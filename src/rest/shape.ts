@@ -6,7 +6,6 @@ export type Shape<Row> = JsonType<Row> & { readonly write: (row: Row) => string 
 
 export type ShapeMembers<Row> = { readonly [name: string]: ShapeMember<Row> }
 
-/** A value of the row with its type, or a type that serializes the whole row. */
 export type ShapeMember<Row> = SourcedMember<Row> | JsonType<Row>
 type SourcedMember<Row> = {
   readonly read: (row: Row) => unknown
@@ -42,8 +41,8 @@ export const optional = <Row, Value>(
 ): SourcedMember<Row> => ({ read, type, isOptional: true })
 
 /**
- * Exactly these members, in this order. A member is omitted if its value is `undefined`, for example in an idempotent
- * result that an older version stored.
+ * Members keep this order. A member is omitted if its value is `undefined`, for example in an idempotent result that an
+ * older version stored.
  */
 export function shape<Row>(description: string, members: ShapeMembers<Row>): Shape<Row> {
   const all = Object.entries(members).map(([name, member]) => ({ name, ...toSourcedMember(member) }))
@@ -57,7 +56,6 @@ export function shape<Row>(description: string, members: ShapeMembers<Row>): Sha
   return unquotedType(schema, compileWriter(all))
 }
 
-/** The title is the name in the OpenAPI document. */
 export const resource = <Row>(title: string, description: string, members: ShapeMembers<Row>): Shape<Row> =>
   withSchema(shape(description, members), { title })
 
@@ -112,7 +110,7 @@ function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) =>
       else text += part.write(value as never)
       isOpen = part.isText
     }
-    // If the first member is absent, the text begins with a comma, which this replaces.
+    // If the first member is absent, the text begins with a comma, which `{` replaces.
     const object = hasFirst ? text : `{${text.slice(1)}`
     return isOpen ? `${object}"}` : `${object}}`
   }

@@ -8,7 +8,6 @@ import { findNothing, payoutStep, readSteps, writeSteps } from './contract-steps
 import type { Difference } from './response-differences.ts'
 import { findDifferences } from './response-differences.ts'
 
-/** A request that the check sent or skipped; `skipped` is the reason. */
 type CheckedRequest = {
   readonly check: string
   readonly outcome: 'holds' | 'differs' | 'skipped'
@@ -23,15 +22,17 @@ export type ContractCheck = {
 }
 
 export type CheckOptions = {
-  /** Also creates a bank account and a crypto address, changes and deletes them, registers two customers, and opens a wallet. */
+  /**
+   * Also creates, changes and deletes a bank account and a crypto address, registers two customers, and opens a wallet.
+   */
   readonly canWrite: boolean
-  /** The amount in USDC of a payout to an example account, which may cost money; `null` for none. */
+  /** The amount in USDC of a payout to an example account, which may cost money. */
   readonly payoutAmount: string | null
 }
 
 /**
- * Compares the responses of a server with the contract and the provider's other endpoints: status, members, their
- * order, types and values.
+ * Compares a server's responses with the contract and the provider's other endpoints: status, members, their order,
+ * types and values.
  *
  * @param onRequest called before each request, with the number of completed requests and of all requests
  */
@@ -65,7 +66,7 @@ export async function checkContract(
   return { holds: differences.length === 0, requests, differences }
 }
 
-/** Returns the differences, or the reason why there is nothing to compare. */
+/** A string is the reason why there is nothing to compare. */
 async function checkStep(
   send: ContractClient,
   step: ContractStep,
@@ -90,7 +91,6 @@ async function checkStep(
   return differences
 }
 
-/** Names the request as the documentation names its endpoint. */
 function nameOf({ method, route, note }: ContractStep): string {
   const endpoint = `${method} /api${route.replaceAll(/:(\w+)/g, '{$1}')}`
   return note === undefined ? endpoint : `${endpoint} (${note})`

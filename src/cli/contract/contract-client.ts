@@ -5,7 +5,6 @@ type ContractResponse = { readonly status: number; readonly body: unknown }
 
 type ContractRequest = {
   readonly method: string
-  /** The path with its query. */
   readonly path: string
   readonly body?: object | undefined
   /** `null` sends no API key; the default is the client's key. */
@@ -14,23 +13,21 @@ type ContractRequest = {
 
 export type ContractClient = (request: ContractRequest) => Promise<ContractResponse>
 
-/** The requests that the server allows in a window, as its responses report. */
 export type RateLimit = { readonly limit: number; readonly windowSeconds: number }
 
 const requestTimeoutMs = 30_000
 const maxBodyBytes = 20 * 1024 * 1024
 
-/** How often a request is rejected with 429 before the client gives up. */
+/** The client gives up after this many rejections with 429. */
 const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
 
-/** Requests that change nothing are repeated after these pauses if the connection fails. */
+/** If the connection fails, requests that change nothing are repeated after these pauses. */
 const retryPausesMs = [500, 2_000, 8_000]
 
 /**
- * Creates a client that follows the rate limit of the server: after a 429, and when no request is left in the window,
- * all its requests wait.
+ * Follows the server's rate limit: after a 429, and when no request is left in the window, all requests wait.
  *
  * @param baseUrl the URL above `/api`
  */
@@ -109,7 +106,7 @@ function isExhausted(headers: Headers): boolean {
   return headers.get('ratelimit-remaining') === '0' || /;r=0(;|$)/.test(headers.get('ratelimit') ?? '')
 }
 
-/** Returns the wait from `Retry-After`, `RateLimit-Reset` or `RateLimit`, all in seconds. */
+/** `Retry-After`, `RateLimit-Reset` and `RateLimit` are all in seconds. */
 function waitMsOf(headers: Headers): number {
   const [, resetAfter] = /;t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? []
   const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? resetAfter ?? Number.NaN)

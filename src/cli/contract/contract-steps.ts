@@ -1,6 +1,6 @@
 import type { Route } from '../../rest/route.ts'
 
-/** The values that previous responses contained; `null` if none did. */
+/** The values that previous responses contained. */
 export type FoundObjects = {
   /** The customers whose wallets were not read yet. */
   customerIds: readonly string[]
@@ -28,16 +28,19 @@ export type ContractStep = {
   readonly method: Route['method']
   /** The path as the route declares it, without `/api`. */
   readonly route: string
-  /** Distinguishes the request from other requests of the same endpoint. */
+  /** Distinguishes requests of the same endpoint. */
   readonly note?: string
-  /** Returns the request, or the reason to skip it; by default the request is for the path of the route. */
+  /** Returns the request, or the reason to skip it. By default requests the path of the route. */
   readonly request?: (found: FoundObjects) => ContractRequest | string
   /** Returns another request for the same endpoint, if the last response was empty. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
-  /** The status of an expected error; without it the response must be a success. */
+  /** The status of an expected error; otherwise the response must be a success. */
   readonly errorStatus?: number
-  /** Statuses that can mean that the server lacks what the request needs, each with the reason to skip the request. */
+  /**
+   * Keys are statuses that can mean that the server lacks what the request needs. Values are reasons to skip the
+   * request.
+   */
   readonly unanswered?: Readonly<Record<number, string>>
   readonly use?: (body: unknown, found: FoundObjects) => void
 }
@@ -78,7 +81,6 @@ const business = {
   registered_address: { street1: '2 Quay Road', street2: 'Floor 1', ...locality, country: 'NG' },
 }
 
-/** Returns a request for the path of an id, or the reason to skip it. */
 const withId = (
   id: string | null,
   missing: string,
@@ -98,7 +100,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** The requests that change nothing, in order: later requests use ids that earlier requests return. */
+/** These requests change nothing. Later requests use ids that earlier requests return. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },

@@ -1,9 +1,7 @@
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 
-/**
- * A member of a response that differs from the contract. `path` is the path of the member, such as `data[].addresses`.
- */
+/** `path` is the path of a member, for example `data[].addresses`. */
 export type Difference = { readonly path: string; readonly expected: string; readonly actual: string }
 
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -13,7 +11,7 @@ const formats: Readonly<Record<string, { readonly isValid: (text: string) => boo
   'date-time': { isValid: (text) => timestampPattern.test(text), name: 'a time in UTC with milliseconds' },
 }
 
-/** Compares a JSON value with a schema: types, values, and the members of objects with their order. */
+/** Compares types, values, and the members of objects with their order. */
 export function findDifferences(schema: JsonSchema, value: unknown, path = ''): Difference[] {
   const { oneOf, items, properties } = schema
   if (oneOf !== undefined) return findUnionDifferences(oneOf, value, path)
@@ -98,7 +96,6 @@ function describeSchema({ type, enum: values, format, pattern, oneOf }: JsonSche
   return [main, ...others].join(' or ')
 }
 
-/** Formats a value with its type. Truncates long values. */
 function describeValue(value: unknown): string {
   const type = typeOf(value)
   if (type === 'null' || type === 'undefined') return type === 'null' ? 'null' : 'no such member'

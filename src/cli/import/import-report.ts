@@ -8,14 +8,13 @@ type ImportProblem = { readonly object: ObjectKind; readonly id: string | null; 
 
 type ImportCounts = {
   readonly object: ObjectKind
-  /** Objects that were imported, or in a dry run would be. */
+  /** In a dry run, counts the objects that would be imported. */
   readonly imported: number
-  /** Objects that were here before, the same as at the source. */
   readonly same: number
   readonly problems: number
 }
 
-/** The sums of the second read: those of the source, and those of all wallets of the merchant here. */
+/** The sums are from the second read: `source` sums the source's wallets, `here` sums all wallets of the merchant. */
 type AssetTotal = {
   readonly currency: string
   readonly wallets: number
@@ -25,29 +24,29 @@ type AssetTotal = {
 }
 
 export type ImportReport = {
-  /** Whether everything at the source is here, with equal balances. */
+  /** True if everything at the source is here, with equal balances. */
   readonly isComplete: boolean
   readonly isDryRun: boolean
   readonly rows: readonly ImportCounts[]
-  /** The first problems; `rows` counts all. */
+  /** The first problems. `rows` counts all problems. */
   readonly problems: readonly ImportProblem[]
   readonly unsupportedAssets: readonly string[]
-  /** Empty in a dry run, which does not read the source twice. */
+  /** The totals are empty in a dry run, which does not read the source twice. */
   readonly totals: readonly AssetTotal[]
   readonly balancesCompared: number
   readonly balancesDiffering: number
-  /** The first balances that differ; `balancesDiffering` counts all. */
+  /** The first balances that differ. `balancesDiffering` counts all of them. */
   readonly balanceDifferences: readonly BalanceDifference[]
   readonly requests: number
   readonly seconds: number
-  /** The time that an import with both reads needs; `null` if this was one. */
+  /** An estimate for an import with both reads; `null` if this import had both. */
   readonly estimatedSeconds: number | null
 }
 
-/** Limits the memory and the text of a report on a source in which much is wrong. */
+/** Limits the memory and the length of a report on a source with many problems. */
 const maxListed = 100
 
-/** Collects what an import found, in memory that does not grow with the source. */
+/** Uses memory that does not grow with the source. */
 export function createTally() {
   const counts = new Map<ObjectKind, { imported: number; same: number; problem: number }>(
     (['customers', 'payout methods', 'wallets'] as const).map((object) => [
@@ -83,7 +82,7 @@ export function createTally() {
         sums.set(currency, { total: total + balance, wallets: count + 1 })
       }
     },
-    /** @param here the sums of the merchant's wallets here; `null` if no balances were compared */
+    /** @param here `null` if no balances were compared */
     report: (here: readonly WalletTotal[] | null) => {
       const totals = here === null ? [] : compareTotals(sums, here)
       const hasProblems = [...counts.values()].some(({ problem }) => problem > 0)

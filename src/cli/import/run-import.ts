@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** Wallets that are in no list of the source, such as the merchant's own. */
+  /** Wallets that no list of the source contains, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -39,11 +39,11 @@ type Import = {
 }
 
 /**
- * Moves a merchant in from a server that keeps the contract: reads its customers, payout methods and wallets, and then
- * all balances a second time.
+ * Imports a merchant from a server that implements the contract: reads its customers, payout methods and wallets, and
+ * then all balances a second time.
  *
- * Every object is written whole or not at all, and objects that are here are skipped. So an import that was killed is
- * continued by another one.
+ * Every object is written whole or not at all, and existing objects are skipped. So after a crash, another import can
+ * continue the work.
  *
  * @throws DomainError INVALID_INPUT if the merchant has paid out; Error if the source can't be read
  */
@@ -64,7 +64,8 @@ export async function runImport(
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  // An earlier import may have been killed. What it has imported is compared last, so that this one soon continues.
+  // An earlier import may have been killed. Its objects are compared last, so that this import soon continues with new
+  // objects.
   const importKnown = [
     await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
     await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),
@@ -106,7 +107,7 @@ function roundSeconds(seconds: number): number {
   return Math.round(seconds * 10) / 10
 }
 
-/** The speed is that of the dry run, or what the source allows if that is less. */
+/** Uses the speed of the dry run, or the source's rate limit if that is slower. */
 function estimateSeconds(
   needed: number,
   { requests, seconds }: { readonly requests: number; readonly seconds: number },
@@ -116,7 +117,7 @@ function estimateSeconds(
   return rateLimit ? Math.max(atMeasuredSpeed, (needed * rateLimit.windowSeconds) / rateLimit.limit) : atMeasuredSpeed
 }
 
-/** Returns the asset codes of the source that are not supported here. Only objects that use one are a problem. */
+/** Returns asset codes of the source that are not supported here. Only objects that use them are a problem. */
 async function findUnsupportedAssets({ context, client }: Import): Promise<string[]> {
   const rows = await readWholeList(client, '/api/asset-codes')
   const supported = (await assetCodesWithNetworks(context.db)).map(({ code }) => code)
@@ -124,7 +125,7 @@ async function findUnsupportedAssets({ context, client }: Import): Promise<strin
   return codes.filter((code) => typeof code === 'string').filter((code) => !supported.includes(code))
 }
 
-/** Imports the new objects of a list, and returns a function for those that an earlier import has imported. */
+/** Imports the new objects of a list. Returns a function that compares the objects of an earlier import. */
 async function importList<Row>(
   { context, client, options, tally, onProgress }: Import,
   object: ObjectKind,
@@ -164,13 +165,13 @@ const walletsPath = '/api/wallets'
 
 const nothingKnown: KnownObjects = { count: 0, lastId: null }
 
-/** The minimum number of wallets that are written in one transaction, except in the last one of a page. */
+/** The minimum number of wallets per transaction, except in the last transaction of a page. */
 const minBatchRows = 400
 
 /**
- * Reads all wallets of the source. The contract lists those of one customer at a time. If the source also answers
- * `GET /api/wallets`, this has the merchant's own, and with the original provider those of all customers too: then no
- * customer's list is read.
+ * Reads all wallets of the source. The contract lists the wallets of one customer at a time. If the source also answers
+ * `GET /api/wallets`, that list has the merchant's own wallets. The original provider's list also has the wallets of
+ * all customers: then no customer's list is read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run
@@ -239,7 +240,7 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** Reads each new wallet whose addresses the list has without their ids. */
+/** Reads each new wallet whose addresses have no ids in the list. */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

@@ -12,7 +12,7 @@ const files: readonly (readonly [path: RegExp, file: string])[] = [
   [/^\/api\/wallets\/([0-9a-f-]{36})$/, 'wallet/$1.json'],
 ]
 
-/** Creates a client whose responses are files, each with the body of one response. A missing file is a 404. */
+/** Each file has the body of one response. A missing file is a 404. */
 export function createSavedResponseClient(folder: string): ContractClient {
   return async ({ path: pathAndQuery }) => {
     const { pathname, searchParams } = new URL(pathAndQuery, 'http://saved')

@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import type { ContractClient } from '../contract/contract-client.ts'
 
-/** How many requests to the source are in flight. */
 const maxConcurrentRequests = 4
 
-/** How many pages are read as one batch, and written in one transaction. */
 const batchSize = 4
 
 const pageSize = 100
 
-/** A list longer than this is taken for a list without an end: ten million objects, if the source has full pages. */
+/** A longer list counts as endless: this is ten million objects, if the source has full pages. */
 const maxPages = 100_000
 
-/** How often a list is read again because it changed meanwhile. */
 const maxPasses = 3
 
 const PageBody = z.object({
@@ -26,19 +23,18 @@ const ListBody = z.object({ data: z.array(z.unknown()).max(10_000) })
 
 type Page = { readonly rows: readonly unknown[]; readonly total: number; readonly totalPages: number }
 
-/** Some objects of a list, and how many of its objects were read so far. */
 export type ListBatch = { readonly rows: readonly unknown[]; readonly done: number; readonly total: number }
 
-/** How many objects of a list were imported before, and the id of the last one. */
+/** How many objects of a list were imported before. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
-/** A list of the source in two parts. The known part is empty if the last known object is at another position. */
+/** The known part of the list is empty if the last known object is at another position. */
 type OpenList = {
   readonly readNew: () => AsyncGenerator<ListBatch>
   readonly readKnown: () => AsyncGenerator<ListBatch>
 }
 
-/** The first and the last page of a list, and its page numbers from the oldest objects to the newest. */
+/** `numbers` are the page numbers from the oldest objects to the newest. */
 type ListEnds = {
   readonly first: Page
   readonly last: Page
@@ -49,17 +45,17 @@ type ListEnds = {
 /**
  * Reads a list of the source page by page, oldest objects first, whichever way the source sorts it.
  *
- * An object that is added or removed meanwhile moves others to another page. So a list whose total changes is read
- * again; the caller skips what it knows.
+ * If an object is added or removed meanwhile, others move to another page. So a list whose total changes is read again,
+ * and the caller skips known objects.
  *
- * @throws Error if the list keeps changing, or a response has another form
+ * @throws Error if the list keeps changing, or a response has an unexpected structure
  */
 export async function* readList(client: ContractClient, path: string): AsyncGenerator<ListBatch> {
   yield* readPages(client, path, await readEnds(client, path), (numbers) => numbers)
 }
 
 /**
- * Opens a list of which an earlier import may have read the oldest objects. Each part is read like a whole list.
+ * An earlier import may have read the oldest objects. Each part is read like a whole list.
  *
  * @throws Error like `readList`
  */
@@ -72,7 +68,7 @@ export async function openList(client: ContractClient, path: string, known: Know
   }
 }
 
-/** Returns the number of pages before the one with the last known object; 0 if it is at another position. */
+/** Counts the pages before the page with the last known object; 0 if the object is at another position. */
 async function countKnownPages(
   client: ContractClient,
   path: string,
@@ -136,23 +132,21 @@ async function readPage(client: ContractClient, path: string, number: number): P
   return { rows, total, totalPages }
 }
 
-/** Times that can't be read sort first; such objects are reported when they are parsed. */
+/** Unreadable times sort first; such objects are reported when they are parsed. */
 function createdAtOf(row: unknown): string {
   const { created_at: createdAt } = Object(row) as { created_at?: unknown }
   return typeof createdAt === 'string' ? createdAt : ''
 }
 
-/** Reads one object of the source. */
 export async function readObject(client: ContractClient, path: string): Promise<unknown> {
   return parseBody(ObjectBody, path, await read(client, path)).data
 }
 
-/** Reads a list of the source that has no pages. */
 export async function readWholeList(client: ContractClient, path: string): Promise<readonly unknown[]> {
   return parseBody(ListBody, path, await read(client, path)).data
 }
 
-/** Returns whether the source has an endpoint that the contract does not require. */
+/** The contract does not require the endpoint. */
 export async function hasEndpoint(client: ContractClient, path: string): Promise<boolean> {
   const { status } = await client({ method: 'GET', path: `${path}?limit=1&page=1` })
   if (status === 200) return true
@@ -179,7 +173,7 @@ function parseBody<Schema extends z.ZodType>(schema: Schema, path: string, body:
   throw new Error(`GET ${path}: the response of the source is not that of the contract: ${member}: ${issue?.message}`)
 }
 
-/** Returns the client with at most four requests in flight; others wait in their order. */
+/** Limits the requests in flight. Further requests wait in order. */
 export function limitRequests(client: ContractClient): ContractClient {
   let inFlight = 0
   const waiting: (() => void)[] = []
@@ -196,7 +190,7 @@ export function limitRequests(client: ContractClient): ContractClient {
   }
 }
 
-/** Maps items in their order, a batch at a time. The next two batches are started before one is yielded. */
+/** Maps items in order, a batch at a time. Starts the next two batches before it yields a batch. */
 export async function* mapConcurrently<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result | Promise<Result>,

@@ -80,9 +80,8 @@ export function fakeWalletMethod(random: SeededRandom) {
   }
 }
 
-/** A repeatable source of randomness (mulberry32): the same seed yields the same data on every machine. */
+/** The same seed yields the same data on every machine (mulberry32). */
 export type SeededRandom = {
-  /** Returns an integer from `min` to `max`, inclusive. */
   readonly integer: (min: number, max: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item
   readonly digits: (count: number) => string

@@ -31,10 +31,9 @@ import { fakeBanks, fakeName } from './fake-data.ts'
 import type { SeededBalance } from './repository.ts'
 import { setAccountBalance, setSequence } from './repository.ts'
 
-/** `noun` is the plural of the objects, such as `payouts`. */
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** Enough payouts per transaction to amortize the sync, and few enough that a running service can write in between. */
+/** Large chunks amortize the sync; small chunks let a running service write in between. */
 const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
@@ -45,10 +44,8 @@ type EventSequence = { latest: number; latestTime: bigint }
 type WalletBook = { id: string; customerId: string | null; currency: string } & SeededBalance
 
 /**
- * Writes payouts in bulk, most of them settled, with a deposit whenever a wallet runs low.
- *
- * Writes the rows that `createPayout`, `settlePayout` and `depositToWallet` would write (four million for a million
- * payouts), but stores balances once per chunk.
+ * Writes payouts in bulk, most of them settled, with a deposit whenever a wallet runs low. Writes the rows that
+ * `createPayout`, `settlePayout` and `depositToWallet` would write, but stores balances once per chunk.
  */
 export async function seedPayouts(
   context: Context,
@@ -97,7 +94,6 @@ export async function seedPayouts(
   }
 }
 
-/** Prices by asset and currency, such as `USDC NGN`. */
 type PayoutPrices = Map<string, { rate: RateInForce; fee: Fee | null }>
 
 async function loadPrices({ db, now }: Context): Promise<PayoutPrices> {

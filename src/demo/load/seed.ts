@@ -32,9 +32,8 @@ const historyDays = 90
 
 /**
  * Generates realistic data for load tests and trials. The numbers except `merchants` and `seed` are per merchant.
- *
- * Operations create everything except payouts. These are written in bulk, with the rows and ledger entries that
- * operations would write, so that `audit` finds no difference.
+ * Operations create everything except payouts, which are written in bulk, with the rows and ledger entries that `audit`
+ * expects.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -69,7 +68,7 @@ export async function seedLoadData(
   return seeded
 }
 
-/** Returns a clock that advances at each read, so that the data is spread evenly. */
+/** The clock advances at each read, so that the data is spread evenly. */
 function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000
@@ -93,7 +92,6 @@ async function ensureRates(service: Service): Promise<void> {
   }
 }
 
-/** Creates `total` objects, many concurrently, so that they share commits. */
 async function createMany<Created>(
   noun: string,
   total: number,

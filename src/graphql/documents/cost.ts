@@ -11,37 +11,33 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/**
- * Computes the cost of an operation: the sum of its fields' prices, each multiplied by the sizes of the lists around
- * the field.
- */
+/** The sum of the fields' prices, each multiplied by the sizes of the lists around the field. */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
 /** Any other field costs 1. */
 const fieldPrices = {
-  /** One query. */
   connection: 10,
-  /** A lookup that can query every type. */
+  /** The lookup can query every type. */
   node: 10,
-  /** A scan of events, filtered by type or customer. */
+  /** Scans events, filtered by type or customer. */
   events: 500,
-  /** Up to thirty queries, of which few find anything. */
+  /** Runs up to thirty queries, of which few find anything. */
   search: 100,
-  /** A scan of the attention queue: items have long histories, and items of other customers are skipped. */
+  /** Scans the attention queue: items have long histories, and items of other customers are skipped. */
   attention: 1_000,
-  /** A maintained count, or a count from an index. */
+  /** Reads a maintained count, or counts in an index. */
   totalCount: 50,
-  /** A count of up to 10,000 rows, each read to apply the filter. */
+  /** Counts up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,
-  /** Up to twenty response bodies of 1 KiB. */
+  /** Reads up to twenty response bodies of 1 KiB. */
   attempts: 40,
-  /** An object of any size. */
+  /** The object can have any size. */
   json: 60,
-  /** A commit, and for a wallet the derivation of its address. */
+  /** Commits a transaction, and for a wallet derives its address. */
   mutation: 1_000,
 } as const
 
-/** The size of a list that is not a connection: the maximum of all lists except those in `listSizeByField`. */
+/** The size of a list that is not a connection. Only the lists in `listSizeByField` can be longer. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {
@@ -56,7 +52,7 @@ function isPageType(name: string | undefined): boolean {
 }
 
 /**
- * The result is a function of the variables, because these can contain list sizes.
+ * Returns a function of the variables, because variables can contain list sizes.
  *
  * The size of a connection is its `first` or `last`; the size of `nodes` is the number of its `ids`. Introspection is
  * free, because `limits.ts` limits it. A response never has more values than its operation costs.

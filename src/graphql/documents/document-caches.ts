@@ -22,7 +22,7 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => D
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     const document = known ?? prepareDocument(schema, query, plans)
-    // Invalid documents are not cached: they would evict valid ones, and are quick to reject again.
+    // Invalid documents are not cached: they would evict valid documents, and are quick to reject again.
     if ('errors' in document) return document
     if (known === undefined) documents.set(query, document)
     latest = { query, document }
@@ -45,7 +45,7 @@ type TrustedDocumentEntry = {
 
 /**
  * The maximum size of the plans of all trusted documents, in members (`plan-cache.ts`). Documents with 1,000,000
- * characters stay below this limit, unless they spread fragments many times.
+ * characters in total stay below this limit, unless they spread fragments many times.
  */
 const maxTrustedMembers = 200_000
 
@@ -54,7 +54,7 @@ export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocume
   const byId = new Map<string, TrustedDocumentEntry>()
   // Different tools can register the same text with different ids.
   const byText = new Map<string, { readonly entry: TrustedDocumentEntry; readonly ids: Set<string> }>()
-  // The number of texts by length. Hashing a long query is slow, and most queries have a length that no trusted text
+  // Counts trusted texts by length. Hashing a long query is slow, and most queries have a length that no trusted text
   // has.
   const lengths = new Map<number, number>()
   const plans = createPlanCache(maxTrustedMembers)
@@ -106,13 +106,12 @@ function markTrusted(document: DocumentResult): DocumentResult {
   return 'errors' in document ? document : { ...document, isTrusted: true }
 }
 
-/** The texts of queries by the hash that a client sends instead. */
 export type PersistedQueryCache = {
   readonly get: (merchantId: string, hash: string) => string | undefined
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** The limits count characters of up to two bytes. */
+/** Limits in characters, which use up to two bytes each. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 

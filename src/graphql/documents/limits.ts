@@ -8,21 +8,21 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** The limits of one request. Each is several times what GraphiQL and large front ends need. */
+/** The limits of one request are several times what GraphiQL and large front ends need. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
   operations: 50,
   depth: 12,
   aliases: 30,
-  /** Characters of one alias. The response repeats the alias for each item of a list. */
+  /** The response repeats an alias for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** Fields of all operations together, counting each fragment wherever it is spread. */
+  /** Fields of all operations together. A fragment counts wherever it is spread. */
   fields: 1_000,
   /**
-   * Pairs of fields with the same response name, and pairs of fragments, in the same position. Validation compares each
-   * pair.
+   * Validation compares each pair of fields with the same response name, and each pair of fragments, in the same
+   * position.
    */
   pairs: 3_000,
   /** Values in the variables, at any depth. */
@@ -30,7 +30,7 @@ export const limits = {
   cost: 10_000,
   /** The depth of nested lists in introspection. */
   introspectionLists: 3,
-  /** Aliases within introspection. They would repeat its lists, and no tool uses any. */
+  /** Aliases within introspection would repeat its lists, and no tool uses any. */
   introspectionAliases: 0,
 } as const
 
@@ -60,9 +60,9 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Null if validation is fast enough, because validation compares every pair of fields with the same response name in
- * the same position. This function stops at the limit and visits each fragment once per position, so it visits at most
- * the fields of the expanded document.
+ * Null if validation is fast enough: validation compares every pair of fields with the same response name in the same
+ * position. Stops at the limit and visits each fragment once per position, so it visits at most the fields of the
+ * expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
@@ -130,7 +130,7 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Introspection fields that return lists. The items of the lists have such fields too. */
+/** These fields return lists, whose items have such fields too. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {

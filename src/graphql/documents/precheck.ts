@@ -20,7 +20,6 @@ import { scopeByFieldSource } from '../schema/field-source.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
-/** Returns errors about a missing scope, or about invalid arguments in the selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
 type PrecheckField = {
@@ -36,8 +35,8 @@ const maxErrors = 20
 
 /**
  * Builds the check at its first use. Without the check, a mutation could take effect and then fail on a field of its
- * payload. The error would hide the result of the mutation. The check derives from the declared sources of fields
- * (`schema/field-source.ts`) and applies to both executors.
+ * payload, and the error would hide the mutation's result. The check derives from the declared sources of fields and
+ * applies to both executors.
  *
  * A query has no effects, so it needs no check: a field that fails is null.
  */
@@ -141,7 +140,7 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** Returns the selected fields of every possible type. `limits.ts` limits their number. */
+/** `limits.ts` limits the number of selected fields. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

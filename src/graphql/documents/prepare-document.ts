@@ -20,7 +20,6 @@ import { invalidDocumentError, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
 import { createVariablesReader } from './variables.ts'
 
-/** A document, with the values that are computed once for all requests. */
 export type PreparedDocument = {
   readonly node: DocumentNode
   readonly fragments: Fragments
@@ -39,8 +38,8 @@ export type PreparedOperation = {
 export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
- * `exceededDocumentLimit` measures only fragments that operations use, but validation also visits unused fragments. So
- * these rules reject a document with unused fragments.
+ * `exceededDocumentLimit` measures only fragments that operations use, but validation also visits unused fragments.
+ * These rules reject a document with unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
@@ -109,7 +108,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns the errors that the document has with any variables, as clauses without a full stop. */
+/** Returns errors that occur with any variables, as clauses without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())
@@ -124,7 +123,6 @@ export function documentErrors(schema: GraphQLSchema, text: string): readonly st
   })
 }
 
-/** Chooses empty lists, and 0 for sizes. */
 function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     variableDefinitions.map(({ variable, type }) => {

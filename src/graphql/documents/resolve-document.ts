@@ -28,11 +28,10 @@ export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
 }
 
 /**
- * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. The resolver
- * returns a promise only if it reads trusted documents from the database.
+ * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. Returns a promise
+ * only if it reads trusted documents from the database.
  *
- * With the policy `trusted`, the resolver rejects other texts without parsing them. It persists queries only with the
- * policy `any`.
+ * The policy `trusted` rejects other texts without parsing them. Only the policy `any` persists queries.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,

@@ -16,7 +16,7 @@ import { withCode } from './request-errors.ts'
 /** Null if the variables are invalid, so that graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
-/** Errors about variables longer than this contain no suggestions, which are slow to compute. */
+/** Suggestions are slow to compute, so errors about longer variables contain none. */
 const maxSuggestedLength = 10_000
 
 export function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
@@ -25,13 +25,12 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
   return 'schema' in valid ? valid.variableValues : { errors: valid.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 
-/** Undefined if the value is invalid. */
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * Returns a reader with the same results as graphql-js (a test compares them). The reader creates plain objects.
- * Objects from graphql-js have no prototype, so V8 stores them as dictionaries. Reading and copying dictionaries takes
- * longer than all checks of a small input.
+ * The reader has the same results as graphql-js (a test compares them), but creates plain objects. graphql-js creates
+ * objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries takes longer than all
+ * checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -52,7 +51,7 @@ export function createVariablesReader(
       if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // Only variables inside a literal of a custom scalar need `sources`, and no scalar of this schema accepts such a
+    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts such a
     // literal.
     return { sources: {}, coerced }
   }

@@ -30,7 +30,7 @@ export type GraphqlRequest = DocumentRequest & {
 
 /**
  * `planned` uses plans and its own coercion of variables, and graphql-js for everything else. `reference` uses only
- * graphql-js. Both executors have the same responses, limits, costs and prechecks.
+ * graphql-js. Both have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
@@ -38,15 +38,13 @@ export type Executor = 'planned' | 'reference'
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
-  /** Passes the operation to `observer`. Rejects a mutation if `isReadOnly`. */
+  /** Rejects a mutation if `isReadOnly`. */
   readonly selectOperation: (
     document: PreparedDocument,
     request: OperationSelector,
     observer: ExecutionObserver,
   ) => SelectedOperation | RequestErrors
-  /**
-   * Checks the scope `read`, the variables, limits and the cost, and runs the precheck of a mutation or a subscription.
-   */
+  /** Checks the scope `read`, the variables, limits and the cost. Runs the precheck of a mutation or a subscription. */
   readonly checkOperation: (
     selected: SelectedOperation,
     variables: GraphqlRequest['variables'],
@@ -54,7 +52,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Runs all steps. Returns null for a subscription, without running it. */
+  /** Returns null for a subscription, without running it. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -73,8 +71,7 @@ export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 /**
  * A result without `data` means that the request was rejected before anything ran.
  *
- * `operation` is the type of the operation that ran, or null. `cost` is null if the request was rejected before its
- * cost was computed.
+ * `operation` is the type of the operation that ran, or null. `cost` is null if the request was rejected earlier.
  */
 export type ExecutionOutcome = {
   readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
@@ -82,14 +79,11 @@ export type ExecutionOutcome = {
   readonly cost: number | null
 }
 
-/** A result without errors. */
 export type SerializedResult = { readonly dataText: string }
 
 /**
- * By default any text is accepted as a document.
- *
- * The planned executor plans an operation at its first use. graphql-js executes operations without a plan, and executes
- * an operation again if its plan failed.
+ * By default any text is accepted as a document. The planned executor plans an operation at its first use. graphql-js
+ * executes operations without a plan, and operations whose plan failed.
  */
 export function createEngine(
   schema: GraphQLSchema,
@@ -227,7 +221,6 @@ function sortErrors(
   return { ...result, errors: located.map(({ error }) => error) }
 }
 
-/** Converts an error's path to numbers: a list index stays, and a field becomes its index among the selected fields. */
 function errorPositionOf(
   { path }: GraphQLError,
   { selectionSet }: OperationDefinitionNode,

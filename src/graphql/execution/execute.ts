@@ -48,7 +48,6 @@ export type RequestExecution = {
   readonly logFields: () => RequestLogFields
 }
 
-/** Returns null for a subscription, without running it. */
 export async function executeRequest(
   request: GraphqlRequest,
   admitted: AdmittedRequest,
@@ -112,8 +111,8 @@ export function serializeResult(result: FormattedResult): string {
 }
 
 /**
- * Callers choose operation names. So long names are truncated, and long numbers are masked, because they could be
- * account numbers.
+ * Callers choose operation names, so long names are truncated. Long numbers are masked, because they could be account
+ * numbers.
  */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {
   const label = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')

@@ -87,7 +87,6 @@ function rowFieldWriter(read: (row: unknown) => unknown, planned: PlannedField, 
   return { kind: 'level', write: (values, run) => write(values.map(read), run) }
 }
 
-/** Loads and writes the row of each distinct key once. */
 function relatedFieldWriter({ source, key }: FieldSourceOf<'related'>, planned: PlannedField): FieldWriter {
   const { field, selectionSets, rows, planning } = planned
   const keyOf = keyReader(key, rows)
@@ -157,7 +156,7 @@ function connectionFieldWriter(
   }
 }
 
-/** Writes a value that does not depend on the row: it is read and written once. */
+/** The value does not depend on the row, so it is read and written once. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
   if (isLeaf(planned)) fallBackToGraphqlJs()
@@ -174,7 +173,6 @@ function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: P
 
 type LoadedNode = { readonly type: string; readonly row: unknown }
 
-/** Loads the nodes of each type together. */
 function nodesFieldWriter({ idsOf }: FieldSourceOf<'nodes'>, planned: PlannedField): FieldWriter {
   const { field, selectionSets, planning } = planned
   const readArguments = argumentsReader(planned)

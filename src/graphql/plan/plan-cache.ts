@@ -5,7 +5,7 @@ import { createPlan } from './plan.ts'
 import type { Fragments, SelectionContext } from './selection.ts'
 import { conditionVariablesOf } from './selection.ts'
 
-/** Null if graphql-js must execute the operation. */
+/** Returns null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
 /** A key identifies an operation and one set of values of its conditions. */
@@ -13,8 +13,8 @@ export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
  * The maximum size of all cached plans together, in members of the objects that they write. A member uses about 700
- * bytes. The length of documents cannot replace this limit: a short document that spreads a fragment many times can
- * have a large plan.
+ * bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times can have a
+ * large plan.
  */
 const defaultMaxMembers = 60_000
 
@@ -30,7 +30,6 @@ export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCac
 /** Clients use few condition sets for an operation. graphql-js executes the operation for any further set. */
 const maxConditionSets = 16
 
-/** Returns a lookup that creates a plan at the first request with each set of `@skip` and `@include` values. */
 export function createPlanLookup(
   operation: OperationDefinitionNode,
   document: Omit<SelectionContext, 'conditions'>,

@@ -29,11 +29,7 @@ export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
-/**
- * Plans what to load and how to write it, level by level.
- *
- * Uses only the sources that fields declare (`schema/field-source.ts`).
- */
+/** Plans what to load and how to write it, level by level, from the sources that fields declare. */
 export function createPlan(
   { operation, selectionSet }: OperationDefinitionNode,
   selection: SelectionContext,
@@ -75,8 +71,8 @@ function namedTypeWriter(
 }
 
 /**
- * `prefix` is the text before the value. `levelIndex` is the index among the members with a `level` writer, or -1 for
- * another writer.
+ * `prefix` is the text before the value. `levelIndex` is the index among the members with a `level` writer, otherwise
+ * -1.
  */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 

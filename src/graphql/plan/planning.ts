@@ -10,7 +10,6 @@ import type { SelectionContext } from './selection.ts'
 import type { LeafWriter } from './value-writers.ts'
 
 export type PlanningContext = SelectionContext & {
-  /** The size so far, in object members. */
   readonly size: { members: number }
   readonly isMutation: boolean
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
@@ -27,7 +26,6 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** Writes a field from one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
@@ -36,16 +34,12 @@ export type FieldWriter =
 export type ColumnPosition = { readonly at: number | string }
 
 export type RowReader = {
-  /** Adds the column to the projection and returns its position. */
   readonly requestColumn: (column: string) => ColumnPosition
-  /** Returns a function that calls `read` with the named columns. */
   readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
-  /** For slices: the reader of the items, and a function that adds the cursors' columns to the projection. */
   readonly items: RowReader | null
   readonly requestCursorColumns: () => void
 }
 
-/** Reads rows that are objects with every column. */
 export const wholeRowReader: RowReader = {
   requestColumn: (column) => ({ at: column }),
   withColumns: (_, read) => read as (row: unknown) => never,
@@ -101,7 +95,6 @@ export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
   return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
 }
 
-/** `positions` maps each key to its index, if the caller has computed it. */
 type KeyedRows = {
   readonly rows: RowReader
   readonly load: (

@@ -12,15 +12,13 @@ export type PlanRun = {
 
 export type JsonTexts = readonly string[]
 
-/** Writes all values at one position of the response together. */
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Thrown if graphql-js must execute the operation. It has no stack trace, because it is not a fault. */
+/** Thrown if graphql-js must execute the operation. This is not a fault, so there is no stack trace. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
 
-/** Abandons a plan that is being built or run, so that graphql-js executes the operation. */
 export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }

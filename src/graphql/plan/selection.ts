@@ -72,7 +72,6 @@ export function collectFields(
   return mergeSelections(sets, (name) => fragments[name], includes, matchesType).fields
 }
 
-/** The selection is included if the value equals `isIncluding`. */
 export type IncludeCondition = {
   readonly value: boolean | { readonly variable: string }
   readonly isIncluding: boolean

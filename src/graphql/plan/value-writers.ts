@@ -56,7 +56,6 @@ function listWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes all rows of one type together. */
 export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
@@ -97,7 +96,6 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   return write
 }
 
-/** Serializes a scalar, an enum value, or a list of them. */
 export type SerializeLeaf = (value: unknown) => string
 
 /**
@@ -107,8 +105,8 @@ export type SerializeLeaf = (value: unknown) => string
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * Returns a writer with the same results as the type's `serialize`. For a value of an unexpected type, the writer falls
- * back to graphql-js, which converts the value or reports an error.
+ * The writer has the same results as the type's `serialize`. For a value of an unexpected type, the writer falls back
+ * to graphql-js, which converts the value or reports an error.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)

@@ -8,7 +8,6 @@ import type { GraphqlContext } from './graphql-context.ts'
 
 export const idDescription = 'The global id: opaque, unique among all types, and permanent.'
 
-/** Each module adds its types, queries and mutations to the builder. */
 export const builder = new SchemaBuilder<{
   Context: GraphqlContext
   DefaultFieldNullability: false
@@ -95,7 +94,7 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
 })
 
-/** Accepts any string. The operation validates it, with an error that identifies the field. */
+/** Any string is valid here, because the operation's error identifies the field. */
 function stringParser(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value

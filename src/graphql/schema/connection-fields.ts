@@ -33,8 +33,8 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty id is passed on, so that it is rejected as invalid. If it counted as absent, it would select the
-  // merchant's own rows.
+  // An empty id is passed on, so that it is rejected as invalid. If it counted as absent, the merchant's own rows would
+  // be selected.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
@@ -46,10 +46,7 @@ type ConnectionSource<Row, Parent extends string> = NodeList & {
 
 type FilterInput = DeclaredInput<GraphqlInputFields>
 
-/**
- * @param which the start of the type's description; `known` are the filters that the type omits, because the parent
- *   field sets them
- */
+/** @param which the start of the type's description; `known` are filters that the parent field sets */
 export function filterType(
   name: string,
   { filters }: { readonly filters: FilterFields },
@@ -69,10 +66,7 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/**
- * A field of the type `on`, or of the query type. It lists all rows, the rows of one `owner`, or the rows of each
- * `parent`.
- */
+/** Lists all rows, the rows of one `owner`, or the rows of each `parent`. */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -82,11 +76,7 @@ type ConnectionOwnership<Parent extends string> =
   | { readonly on?: ObjectRef<SchemaTypes, unknown>; readonly owner?: OwnerFilter }
   | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
-/**
- * Adds a connection field of the same name to several types.
- *
- * @param items the plural noun for the nodes; `called` is a shorter noun for the filter's description
- */
+/** @param items the plural noun for the nodes; `called` is a shorter noun for the filter's description */
 export function addConnection<Node, Row extends Node, Parent extends string>(
   name: string,
   list: ConnectionSource<Row, Parent>,

@@ -13,7 +13,7 @@ import { rethrowWithFieldNames } from './user-errors.ts'
 
 type ConnectionEdge = { readonly slice: Slice<object>; readonly item: object }
 
-/** Returns the connection type of a node type, which all its lists share. `items` is the plural noun for the nodes. */
+/** All lists of a node type share its connection type. `items` is the plural noun for the nodes. */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<SchemaTypes, Slice<Item>> {
   const connection = connectionTypes.get(type) ?? createConnectionType(type, items)
   connectionTypes.set(type, connection)
@@ -61,7 +61,7 @@ export const sliceArguments = {
   before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Adds the path of the argument: every field except the pagination arguments is in `filter`. */
+/** Adds the argument's path: every field except the pagination arguments is in `filter`. */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
@@ -89,7 +89,7 @@ function resolveCursorAt(end: 0 | -1) {
 
 const wholeSliceSource: FieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
 
-/** Keys are suffixes of type names. */
+/** Keys are suffixes of type names, for example `Connection`. */
 const relayPluginFields: Readonly<
   Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (source: never) => unknown }>>>
 > = {

@@ -10,8 +10,8 @@ import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
 /**
- * A field of an object type. It does not compile if `Row` lacks a column that the field reads. Only connections have
- * arguments, because a connection's arguments can be parsed before execution.
+ * A field does not compile if `Row` lacks a column that the field reads. Only connections have arguments, because a
+ * connection's arguments can be parsed before execution.
  */
 export type ObjectField<Row> = BaseField<Row> &
   (
@@ -25,9 +25,8 @@ type BaseField<in Row> = {
   readonly type: TypeParam<SchemaTypes>
   readonly isNullable: boolean
   readonly description: string
-  /** The type of the row, if the field returns the row itself. */
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** The resolver for graphql-js, which calls it with whole rows. */
+  /** graphql-js calls the resolver with whole rows. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -87,7 +86,6 @@ export function nullableComputedField<Row, const Name extends keyof Row & string
   return { type, isNullable: true, description, fieldSource: { kind: 'computed', from, compute }, resolve: compute }
 }
 
-/** The same row as an object of another type. */
 export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   type: Type,
   description: string,
@@ -96,7 +94,6 @@ export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   return { type, isNullable: false, description, fieldSource, exposedRowType: type, resolve: (row) => row }
 }
 
-/** Null if `isPresent` returns false. */
 export function exposeNullableRowAs<
   Type extends OutputType<SchemaTypes>,
   const Name extends keyof OutputShape<SchemaTypes, Type> & string,
@@ -145,7 +142,6 @@ export function relatedListFieldByKey<Row, const Name extends keyof Row & string
   }
 }
 
-/** Null if `source` finds nothing for the column `key`. */
 export function loadableField<Name extends string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   source: KeyedSource<ShapeFromTypeParam<SchemaTypes, Type, true>>,
@@ -191,7 +187,6 @@ export function nullableQueryField<Args extends GraphqlInputFields, Type extends
   return { ...queryField(type, description, args, operation as never), isNullable: true }
 }
 
-/** Null if `find` returns null. */
 export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   description: string,

@@ -2,21 +2,19 @@ import type { OperationDefinitionNode } from 'graphql'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** Callbacks for the log. */
 export type ExecutionObserver = {
   readonly onOperation?: (operation: OperationDefinitionNode, isTrusted: boolean) => void
-  /** Called with the code of an error that is returned as a value, in a mutation's result union. */
+  /** Called for an error that is returned as a value, in a mutation's result union. */
   readonly onUserError?: (code: ErrorCode) => void
   /** Called if a plan failed but graphql-js succeeded: a planner bug, or a transient error. */
   readonly onPlanFault?: (error: unknown) => void
 }
 
-/** The last event that a reconnecting client received, and the last event sent. */
+/** `lastEventId` is the last event that a reconnecting client received. */
 export type StreamPosition = { readonly lastEventId: string | null; latestEventId: string | null }
 
 export type GraphqlContext = Context &
   ExecutionObserver & {
-    /** Keys are the objects that identify loaders (`loader.ts`). */
     readonly loaders: Map<object, unknown>
     readonly stream?: StreamPosition
   }

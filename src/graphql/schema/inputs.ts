@@ -49,7 +49,6 @@ export function requiredTexts<Name extends string>(descriptions: { readonly [Eac
   return mapValues(descriptions, (description) => required(description))
 }
 
-/** A global id or a UUID, which `withLocalIds` converts to the local id. */
 export function requiredId(idOf: string, noun = humanizeTypeName(idOf)) {
   return { ...required(describeIdOf(noun), 'ID'), idOf } as const
 }

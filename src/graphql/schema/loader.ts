@@ -32,7 +32,6 @@ type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: ne
 
 export type KeyedSource<Value> = {
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
-  /** Set if plans can read the rows with a projection. */
   readonly list?: NodeList
   readonly only?: string
 }
@@ -92,7 +91,6 @@ export function loaderOfSource<Value>(context: GraphqlContext, source: KeyedSour
   return getOrCreateLoader(context, source, (keys) => source.find(context, keys))
 }
 
-/** `key` is compared by identity. */
 export function getOrCreateLoader<Value>(
   { loaders }: GraphqlContext,
   key: object,

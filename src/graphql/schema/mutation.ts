@@ -19,9 +19,7 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/**
- * The outcome of a mutation that has run. As the root value, it prevents graphql-js from running the mutation again.
- */
+/** As the root value, a mutation's outcome prevents graphql-js from running the mutation again. */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =
@@ -45,10 +43,8 @@ type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Adds a mutation that returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares.
- *
- * Undeclared errors, unexpected errors and declared errors without a GraphQL type are in the response's top-level
- * `errors`.
+ * Adds a mutation that returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares. All
+ * other errors, and declared errors without a GraphQL type, are in the response's top-level `errors`.
  */
 export function addMutation<Fields extends GraphqlInputFields, Input extends object, Result extends object>(
   operation: Operation<Input, IdempotentResult<Result>, ApiDeclaration>,
@@ -87,7 +83,6 @@ export function operationOfField(field: { readonly extensions: Readonly<Record<s
   return field?.extensions.operation as Operation<never, unknown, ApiDeclaration> | undefined
 }
 
-/** Returns the errors that have a GraphQL type, in order of precedence. */
 function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
   return [...impliedErrors, ...errors].filter((code) => userErrorTypes[code] !== undefined)
 }
@@ -124,9 +119,8 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
 }
 
 /**
- * Returns a function that loads the current node for a replay, because a client's cache would take the stored row for a
- * newer state (ruling 48). If the node no longer exists, the replay returns the stored row. Null if the payload has no
- * node.
+ * Loads the current node for a replay, because a client's cache would mistake the stored row for a newer state (ruling
+ * 48). If the node no longer exists, the replay returns the stored row. Null if the payload has no node.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
   const node = Object.values(payload).find(({ exposedRowType }) => exposedRowType)?.exposedRowType as
@@ -158,7 +152,6 @@ export function resultType<Payload extends object>(
   }) as never
 }
 
-/** Returns a domain error as a value if `errors` includes its code. */
 export async function catchUserError<Source>(
   { errors, names, context }: { errors: readonly ErrorCode[]; names: () => FieldNames; context: ExecutionObserver },
   operation: () => Promise<Source>,

@@ -17,7 +17,7 @@ export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
   readonly source: KeyedSource<object | null>
-  /** Parses the part of a global id after the type; null if the text can't be a key. */
+  /** Returns null if the text can't be a key. */
   readonly parseKey: (text: string) => string | null
 }
 
@@ -27,7 +27,6 @@ const maxNodes = 100
 
 export type NodeType<Row> = ObjectRef<SchemaTypes, Row> & WithSource<Row>
 
-/** `parse` returns null for an invalid key. */
 type NodeKey<Row> = {
   readonly from: readonly (keyof Row & string)[]
   readonly keyOf: (row: Row) => string
@@ -56,7 +55,7 @@ export function nodeType<Row extends object>(
 
 function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<Row> {
   const compute = (row: Row) => toGlobalId(type, keyOf(row))
-  // A column source is faster than a computed one, and nearly every row of a response has an id.
+  // A column source is faster than a computed source, and nearly every row of a response has an id.
   const uuidSource: FieldSource = { kind: 'column', column: 'id', transform: (id: string) => toGlobalId(type, id) }
   return {
     type: 'ID',
@@ -86,7 +85,7 @@ export function nodeUnion<Row>(
   return Object.assign(rowUnion(name, declaration), { source }) as never
 }
 
-/** Like `nodeUnion`, for rows that no source finds by one key. */
+/** For rows that no source finds by one key. */
 export function rowUnion<Row>(
   name: string,
   { description, types, from, typeOf }: RowUnionDeclaration<Row>,

@@ -14,7 +14,7 @@ type SubscriptionDeclaration<Args extends GraphqlInputFields, Row> = {
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
-  /** Returns the id that a reconnecting client sends as `Last-Event-ID`. */
+  /** A reconnecting client sends the id as `Last-Event-ID`. */
   readonly eventIdOf?: (row: Row) => string
 }
 

@@ -55,7 +55,6 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
 
 const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
-/** An error with the caller's field names. */
 export type UserErrorSource = {
   readonly error: DomainError
   readonly message: string

@@ -29,7 +29,6 @@ export function findAsset(assets: readonly AssetCode[], code: unknown): AssetCod
   return typeof code === 'string' ? assets.find((asset) => asset.code === code.trim()) : undefined
 }
 
-/** Returns an error if `code` is a string but not a supported asset of `assetType`. */
 export function assetCodeErrors(
   assets: readonly AssetCode[],
   { field, code, assetType }: { field: string; code: unknown; assetType?: AssetType },
@@ -37,11 +36,10 @@ export function assetCodeErrors(
   if (typeof code !== 'string' || code.trim() === '') return []
   const candidates = assets.filter((asset) => !assetType || asset.assetType === assetType)
   if (findAsset(candidates, code)) return []
-  // The message lists the oldest codes first, so that it begins with the contract's codes.
+  // The message begins with the contract's codes, which are the oldest.
   return [notOneOfError(field, candidates.map((asset) => asset.code).reverse())]
 }
 
-/** Returns an error if `network` is a string but not a network of the asset. */
 export function assetNetworkErrors(
   asset: AssetCode | undefined,
   { field, network }: { field: string; network: unknown },

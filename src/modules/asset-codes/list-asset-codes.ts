@@ -11,7 +11,7 @@ import { allAssetCodes, allAssetNetworks } from './repository.ts'
 export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
- * Lists asset codes with their networks, newest first (contract 4.12).
+ * Asset codes are newest first (contract 4.12).
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -41,9 +41,8 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Stores nothing. The token is valid until it expires, or until its API key expires or is revoked.
- *
- * Fails with INSUFFICIENT_SCOPE if the API key lacks one of the scopes.
+ * Stores nothing. The token is valid until it expires, or until its API key expires or is revoked. Fails with
+ * INSUFFICIENT_SCOPE if the API key lacks one of the scopes.
  *
  * @param input `expiresIn` is in seconds, by default 15 minutes. `customerId` restricts the token to one customer
  */
@@ -72,7 +71,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** Rejects scopes that reach beyond one customer, if the token acts as a customer. */
+/** A token that acts as a customer must not have scopes beyond one customer. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

@@ -9,8 +9,8 @@ const maxLength = 65_536
 const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
 
 /**
- * A string of JSON with fields of the original provider. The service stores these fields as sent and neither uses nor
- * returns them (ruling 125).
+ * JSON text with fields of the original provider. The service stores the fields as sent and neither uses nor returns
+ * them (ruling 125).
  */
 export const complianceDetails = () =>
   z
@@ -22,7 +22,7 @@ export const complianceDetails = () =>
     })
 
 /**
- * The caller must hold the lock of the customer.
+ * The caller must hold the customer's lock.
  *
  * @throws DomainError INVALID_INPUT if the merged details are too long
  */

@@ -15,7 +15,7 @@ import { insertCustomer } from './search-keys.ts'
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** Returns the amount with exactly two decimal places (contract 2.1). Rejects more places instead of rounding. */
+/** An amount with exactly two decimal places (contract 2.1). Rejects more places instead of rounding. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -53,8 +53,8 @@ export const CreateCustomerInput = z.object({
  * The contract describes customers (2.1), but has no endpoint that creates them.
  *
  * @param input `birthDate` has the form `1990-01-31` and must not be in the future. `expectedMonthlyIncome` has at most
- *   two decimal places. An individual needs a first and a last name, a business needs a business name.
- *   `complianceDetails` is a string of JSON
+ * two decimal places. An individual needs a first and a last name, a business needs a business name.
+ * `complianceDetails` is JSON text
  */
 export const createCustomer = defineOperation(
   {

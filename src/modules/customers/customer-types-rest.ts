@@ -11,7 +11,6 @@ import { customerDescriptions as descriptions } from './customer.ts'
 import { changedCustomer } from './customer-shape.ts'
 import { updateCustomer } from './update-customer.ts'
 
-/** `object` is the name of the address in the request body. */
 type AddressForm = { readonly object: string; readonly members: Readonly<Record<AddressField, string>> }
 type AddressField = keyof typeof locality | 'addressLine1' | 'addressLine2'
 
@@ -175,7 +174,6 @@ type SentCustomer = {
   readonly registeredAddress?: unknown
 }
 
-/** Flattens the address and joins all unknown members into one JSON string. */
 function toOperationInput(customerType: CustomerType, typeField: 'customerType' | 'ofType') {
   return (
     { customerType: sentType, address, registeredAddress, ...fields }: SentCustomer,
@@ -217,7 +215,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** Reads the members by their names in either form, because both address objects allow the names of both forms. */
+/** Both address objects allow the names of both forms. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {
@@ -241,9 +239,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Returns the members as a JSON string, and the name of the longest member, which an error about the length refers to.
- */
+/** An error about the length refers to the longest member. */
 function toComplianceText(members: Readonly<Record<string, unknown>>) {
   const errors: FieldError[] = []
   const written: { readonly name: string; readonly member: string }[] = []

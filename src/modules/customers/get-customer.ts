@@ -33,11 +33,7 @@ export async function lockActiveCustomer(
   return requireActive(await lockCustomerWith(shareLockCustomerById, tx, context, customerId))
 }
 
-/**
- * Like `lockActiveCustomer`, but without a lock.
- *
- * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
- */
+/** Like `lockActiveCustomer`, but without a lock. @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED */
 export async function requireActiveCustomer(
   db: Reader,
   context: Context,
@@ -47,7 +43,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** Rejects a customer's token, because it must not act for the merchant itself. */
+/** A customer's token must not act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

@@ -39,8 +39,8 @@ type Search = CreatedRange &
   Omit<z.output<typeof ListCustomersInput>, 'search' | 'startDate' | 'endDate'> & { readonly term: string }
 
 /**
- * Returns a page of the customers whose id, e-mail address or phone number equals the search term, or whose name begins
- * with it. The search finds at most 1,000 customers; the other filters apply to the customers it finds.
+ * Finds at most 1,000 customers whose id, e-mail address or phone number equals the term, or whose name begins with it.
+ * The other filters apply to these customers.
  */
 async function findCustomers(
   context: Context,

@@ -17,7 +17,6 @@ import { tables } from '../../database/tables.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
-/** Called by `insertCustomer` in `search-keys.ts`, which also adds the search keys. */
 export const insertCustomerRow = insertRow('customers')
 
 export const insertSearchKey = insertRow('customerSearchKeys')
@@ -43,7 +42,6 @@ export const customerIdsByKey = query((p: KeyLookup<{ kind: 'email' | 'phone'; k
     .limit(p.limit),
 )
 
-/** Finds the names from `from` (inclusive) to `to` (exclusive), which is the range of a prefix. */
 export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string }>) =>
   selectFrom('customerSearchKeys')
     .select('customerId as id')
@@ -56,7 +54,7 @@ export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string 
     .limit(p.limit),
 )
 
-/** Returns the columns that filter and order the list of customers, in no particular order. */
+/** The order of the rows is unspecified. */
 export const customerListingsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('customers')
     .select(['id', 'sequence', 'customerType', 'status', 'createdAt'])
@@ -112,5 +110,5 @@ export const updateComplianceDetails = statementOne((p: Params<ComplianceKey & {
     .returning('customerId'),
 )
 
-/** Looks up the id in each merchant, because operators look up a customer without knowing its merchant. */
+/** Operators look up a customer without knowing its merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

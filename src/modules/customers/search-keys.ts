@@ -9,17 +9,15 @@ import {
   insertSearchKey,
 } from './repository.ts'
 
-/** A normalized string that a search compares with its term. */
 export type SearchKey = Pick<RowOf<'customerSearchKeys'>, 'kind' | 'key'>
 
-/** Normalizes a string for storage and comparison: Unicode NFC in lower case. */
 function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
 type CustomerTexts = Pick<Customer, 'email' | 'phone' | 'firstName' | 'lastName' | 'businessName'>
 
-/** Returns the distinct search keys of a customer. The full name also matches prefixes of the first name. */
+/** The full name also matches prefixes of the first name. */
 function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   const { email, phone, firstName, lastName, businessName } = customer
   const names = [[firstName, lastName].filter(Boolean).join(' '), lastName, businessName]
@@ -31,10 +29,7 @@ function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   ]
 }
 
-/**
- * Returns whether the stored search keys are correct. The stored keys are normalized again, because older names may be
- * in lower case in their ASCII letters only.
- */
+/** The stored keys are normalized again, because older names may be in lower case in their ASCII letters only. */
 export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKey[]): boolean {
   const nameOf = ({ kind, key }: SearchKey) => `${kind} ${foldText(key)}`
   const expected = new Set(searchKeysOf(customer).map(nameOf))
@@ -67,7 +62,6 @@ export async function updateSearchKeys(
 
 type KeySearch = { readonly merchantId: string; readonly term: string; readonly limit: number }
 
-/** Searches by e-mail address and by phone number. Returns at most `limit` ids for each of the two. */
 export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch): Promise<readonly string[]> {
   // People write phone numbers with spaces and punctuation.
   const phone = term.replace(/[\s().-]/g, '')
@@ -80,7 +74,6 @@ export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch
 
 const maxNamesPerCustomer = 3
 
-/** Finds up to `limit` customers with a name that begins with the term, ordered by name. */
 export async function findCustomerIdsByName(
   db: Reader,
   { merchantId, term, limit }: KeySearch,
@@ -93,9 +86,8 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Returns the forms in which a name may be stored. Names of customers from before search keys existed are in lower case
- * in their ASCII letters only. So a term is also searched with its other letters as sent, capitalized and in upper
- * case.
+ * Older names are in lower case in their ASCII letters only (see `hasSearchKeys`). So a term is also searched with its
+ * other letters as sent, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

@@ -23,8 +23,8 @@ const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
  * first.
  *
  * @param input as for `createCustomer`, but an optional field that is null or empty is cleared. With `ofType`, a
- *   customer of another type is not found. `complianceDetails` is merged with the stored details; this alone does not
- *   change `updatedAt` and records no event
+ * customer of another type is not found. `complianceDetails` is merged with the stored details; this alone does not
+ * change `updatedAt` and records no event
  */
 export const updateCustomer = defineOperation(
   {

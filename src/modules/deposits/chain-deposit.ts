@@ -2,9 +2,9 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { NewRowOf, RowOf } from '../../database/tables.ts'
 
 /**
- * A transfer on a chain to a watched address. Its state is `DETECTED` until it has enough confirmations, then
- * `CONFIRMED`, when it is credited. It is `REORGED` if a reorganization removed it before it was credited, `ATTENTION`
- * if an operator must decide, and `DISMISSED` if an operator decided not to credit it.
+ * A transfer on a chain to a watched address. The state is `DETECTED` until the transfer has enough confirmations, then
+ * `CONFIRMED`, when the transfer is credited. It is `REORGED` if a reorganization removed the transfer before the
+ * credit, `ATTENTION` if an operator must decide, and `DISMISSED` if an operator decided not to credit it.
  */
 export type ChainDeposit = RowOf<'chainDeposits'>
 export type NewChainDeposit = NewRowOf<'chainDeposits'>
@@ -28,8 +28,8 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
 }
 
 /**
- * The cause of `ATTENTION` for a deposit that a reorganization removed after it was credited. The string must not
- * change, because it is stored and compared in queries.
+ * The cause of `ATTENTION` if a reorganization removed a credited deposit. The string must not change, because it is
+ * stored and compared in queries.
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
@@ -39,9 +39,9 @@ export function causeWithReason(cause: string | null, reason: string): string {
 }
 
 /**
- * Returns how a report that does not contradict the deposit changes the deposit. A lower count of confirmations is
- * ignored, because reports can be repeated, delayed, out of order, and sent by several nodes. The credit depends on the
- * count instead of the reported state, because a node may consider a transfer final earlier than this service does.
+ * The report must not contradict the deposit. A lower count of confirmations is ignored, because reports can be
+ * repeated, delayed, out of order, and sent by several nodes. The credit depends on the count instead of the reported
+ * state, because a node may consider a transfer final earlier than this service does.
  *
  * @returns `null` if nothing changes
  */

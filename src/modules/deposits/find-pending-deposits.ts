@@ -10,7 +10,6 @@ export type PendingDeposit = Pick<
   'walletId' | 'network' | 'txHash' | 'logIndex' | 'amount' | 'confirmations' | 'detectedAt'
 >
 
-/** Returns each wallet's latest deposits first. */
 export async function findPendingDeposits(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   walletIds: readonly string[],

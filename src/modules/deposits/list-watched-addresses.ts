@@ -41,7 +41,7 @@ export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[
  * commit numbers out of order, and a client would skip numbers that are not visible yet.
  *
  * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number: after a restore from a backup,
- *   other addresses will get these numbers
+ * other addresses will get these numbers
  */
 export async function listWatchedAddresses(
   service: Service,

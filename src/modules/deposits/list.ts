@@ -5,8 +5,8 @@ import type { ChainDeposit } from './chain-deposit.ts'
 import { joinReversalAndChain } from './repository.ts'
 
 /**
- * A credited deposit. Its id is the id of its ledger transfer. `reversedAt` is `null` if the deposit was not reversed;
- * `network` and `txHash` are `null` if it has no transfer on a chain.
+ * The id is the id of the ledger transfer. `reversedAt` is `null` if the deposit was not reversed; `network` and
+ * `txHash` are `null` if it has no transfer on a chain.
  */
 export type ListedDeposit = Deposit & {
   readonly id: string
@@ -15,7 +15,7 @@ export type ListedDeposit = Deposit & {
   readonly txHash: string | null
 }
 
-/** All credited deposits: from a chain, entered by an operator, or simulated. The list is for operators. */
+/** Deposits from a chain, entered by an operator, or simulated. The list is for operators. */
 export const deposits = defineList({
   name: 'deposits',
   noun: 'Deposit',

@@ -30,7 +30,6 @@ const maxInteger = 2_147_483_647
 
 const ReportDepositInput = z.object({
   rail: text(),
-  /** The `ref` of the address in the list of watched addresses. */
   ref: uuid(),
   network: oneOf(networks),
   txHash: text(),
@@ -44,7 +43,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** The response to a report. It does not disclose the owner of the address. */
+/** The response does not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -131,8 +130,8 @@ function requireMatchingWallet(
 }
 
 /**
- * Locks the deposit, which can belong to any merchant. If the deposit does not exist, claims the reference for this
- * merchant and returns `null`.
+ * The deposit can belong to any merchant. If it does not exist, claims the reference for this merchant and returns
+ * `null`.
  */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
@@ -212,7 +211,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** Errors after which the database transaction has changed nothing and can continue. */
+/** After these errors the database transaction has changed nothing and can continue. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

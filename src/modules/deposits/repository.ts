@@ -136,7 +136,6 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** Returns the latest pending deposits of each wallet, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(
@@ -163,7 +162,6 @@ export const depositsInAttention = query((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Joins the reversal of a deposit and its transfer on a chain, if it has them. */
 export function joinReversalAndChain(rows: RowsQuery<'deposits'>) {
   return rows
     .leftJoin('depositReversals', (join) =>

@@ -13,11 +13,7 @@ import { depositsInAttention, lockChainDeposit, merchantOfChainEvent, updateChai
 
 const ListDepositAttentionInput = z.object({ limit: limit(20) })
 
-/**
- * Lists the deposits of all merchants that need attention, oldest first.
- *
- * @throws DomainError INVALID_INPUT
- */
+/** @throws DomainError INVALID_INPUT */
 export async function listDepositAttention(
   { db }: Service,
   input: z.input<typeof ListDepositAttentionInput>,
@@ -28,11 +24,11 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * Credits or dismisses a deposit that needs attention. The operator's reason is appended to the cause.
+ * The operator's reason is appended to the cause.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
- *   need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
- *   BALANCE_LIMIT_EXCEEDED
+ * need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
+ * BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,

@@ -6,7 +6,6 @@ export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'
   readonly message: string
-  /** What to do; `null` if the state is `ok`. */
   readonly advice: string | null
 }
 

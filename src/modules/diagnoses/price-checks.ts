@@ -66,8 +66,8 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
 }
 
 /**
- * Returns corridors such as `USDC/NGN` that are in use: a payout used the corridor, a merchant has a wallet and a bank
- * account for it, or it has a current fee.
+ * Returns corridors, for example `USDC/NGN`, that a payout used, for which a merchant has a wallet and a bank account,
+ * or that have a current fee.
  */
 export async function findUsedCorridors(
   { db, wallClock }: Service,

@@ -9,8 +9,7 @@ import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 const clockToleranceMs = 5_000
 
 /**
- * Finds rows with a time in the future. Times of rows never decrease, so such a row shifts the times and due times of
- * all later rows.
+ * Times of rows never decrease, so a row with a time in the future shifts the times and due times of all later rows.
  */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null

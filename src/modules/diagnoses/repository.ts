@@ -11,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** Scans the table of payouts. */
+/** The query scans the table of payouts. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')
@@ -57,7 +57,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** Returns the latest time of all rows, without the offsets of merchant clocks. */
+/** The time excludes the offsets of merchant clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

@@ -43,14 +43,14 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  /** Whether the object was imported. If so, the event has the object's original creation time. */
+  /** An event of an imported object has the object's original creation time. */
   readonly isImported: boolean
   readonly object: EventObject
 }
 
 type HydrationContext = Pick<Context, 'db' | 'merchantId' | 'mode'>
 
-/** Hydrates events with the objects they refer to, in order, using one query per object type. */
+/** Uses one query per object type. */
 export async function hydrateEvents(context: HydrationContext, events: readonly Event[]): Promise<HydratedEvent[]> {
   const idsOf = (type: EventObjectType) => [
     ...new Set(events.filter((event) => objectTypeOf(event.type) === type).map(({ objectId }) => objectId)),
@@ -97,8 +97,8 @@ const statusByEventType = {
 } as const
 
 /**
- * Reconstructs payouts as they were at each event. This is possible, because only the status of a payout and its time
- * change, and events have both.
+ * Reconstructs payouts as they were at each event. Only the status of a payout and its time change, and events have
+ * both.
  */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
@@ -152,7 +152,7 @@ function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }
 
-/** Loads wallets as they were created: with balance 0, because only the balance of a wallet changes. */
+/** Loads wallets as they were created. Only the balance of a wallet changes, and it was 0. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

@@ -11,7 +11,6 @@ import { webhookEndpointResource } from '../webhooks/endpoints/webhook-endpoint-
 import type { EventMessage } from '../webhooks/transport/build-request.ts'
 import type { DepositPayload, DepositReversalPayload, HydratedEvent } from './event-payload.ts'
 
-/** Descriptions that REST and GraphQL share. */
 export const eventDescriptions = {
   event: 'A change of one of the merchant’s objects.',
   id: 'The id of the event.',
@@ -105,7 +104,7 @@ const eventMembers = {
   mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether the event concerns real money.', ['sandbox', 'live'])),
   imported: optional(
     ({ isImported }: HydratedEvent) => (isImported ? true : undefined),
-    // No example, because few events have it.
+    // There is no example, because few events have this member.
     unquotedType<true>({ type: 'boolean', description: eventDescriptions.imported }, String),
   ),
 }

@@ -22,8 +22,8 @@ import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
 /**
- * Lower than in REST, because a GraphQL document can request many pages. The cost of a page (`cost.ts`) includes the
- * scan.
+ * The limit is lower than in REST, because a GraphQL document can request many pages. The cost of a page (`cost.ts`)
+ * includes the scan.
  */
 const maxScanned = 1_000
 

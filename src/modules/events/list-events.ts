@@ -48,7 +48,7 @@ export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly af
  * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
  * @param options `maxScanned` limits the number of events that a request with customer scope scans
  * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence, for example after a restore from an
- *   older backup
+ * older backup
  */
 export async function listEvents(
   context: Context,

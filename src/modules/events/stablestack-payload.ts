@@ -17,7 +17,7 @@ import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
 
-/** A party of a transaction: the merchant, a customer, or an unknown party, whose fields are all `null`. */
+/** The merchant, a customer, or an unknown party, whose fields are all `null`. */
 type Party = {
   readonly firstName: string | null
   readonly lastName: string | null
@@ -25,7 +25,6 @@ type Party = {
   readonly role: 'merchant' | 'customer' | null
 }
 
-/** A wallet or a bank account. */
 type PartyAccount = {
   readonly address: string | null
   readonly network: string | null
@@ -36,10 +35,7 @@ type PartyAccount = {
   readonly accountNumber: string | null
 }
 
-/**
- * The `data` of a webhook in the original provider's format: the transaction as it was at the time of the event (ruling
- * 138).
- */
+/** The `data` of a webhook in the original provider's format: the transaction at the time of the event (ruling 138). */
 export type StablestackTransaction = {
   readonly id: string
   readonly merchantId: string
@@ -72,7 +68,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns the transactions by the sequence of their event. Uses one query per kind of row. */
+/** Keys are the sequences of the events. Runs one query per kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -203,7 +199,7 @@ type DepositDetails = {
   readonly address: string | null
 }
 
-/** If no node reported the deposit, its address is the wallet's first address, if the wallet has one. */
+/** If no node reported the deposit, the address is the wallet's first address, if any. */
 function depositTransaction(
   deposit: DepositPayload,
   { merchantId, details, parties }: { merchantId: string; details: DepositDetails; parties: Parties },

@@ -14,13 +14,12 @@ export type WebhookEventReference = {
   /** The body in the formats `standard` and `thin`; `thin` omits `data`. */
   readonly envelope: JsonSchema
   /**
-   * The bodies in the format `stablestack`, by the type that the format uses. Empty if the format does not have the
-   * event type.
+   * The bodies in the format `stablestack`, by event type of the format. Empty if the format does not have the event
+   * type.
    */
   readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
 
-/** The `version` of each event, and the members that have a fixed value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {
@@ -41,7 +40,7 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
-/** The status for each type that the format uses. A cancelled payout has a separate type. */
+/** The status for each type of the format. A cancelled payout has a separate type. */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
   'payout.completed': { 'payout.completed': 'COMPLETED' },

@@ -7,11 +7,9 @@ import type { Export, ExportBalance, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
 /**
- * Writes `camt.053.001.08` (ISO 20022).
- *
- * ISO 4217 has no codes for stablecoins. So their amounts have the currency `XXX` (no currency), and the account type
- * contains the asset code. For reconciliation, a transaction has the fiat amount of its payout and the id of the rail
- * order.
+ * Writes `camt.053.001.08` (ISO 20022). ISO 4217 has no codes for stablecoins, so their amounts have the currency `XXX`
+ * (no currency), and the account type contains the asset code. For reconciliation, a transaction has the fiat amount of
+ * its payout and the id of the rail order.
  *
  * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */

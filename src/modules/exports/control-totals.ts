@@ -4,7 +4,6 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** Sums of one asset, with separate sums of whole units and of remainders. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -13,7 +12,6 @@ type SumRow = {
   readonly fineCount: number | bigint
 }
 
-/** `totals` has the sum for each asset code. */
 export type ControlTotals = {
   readonly count: number
   readonly totals: ReadonlyMap<string, Amount>

@@ -10,9 +10,7 @@ export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/**
- * `sequence` is set only in a wallet's statement. It is the sequence of the last entry that the balance includes, or 0.
- */
+/** Only a wallet's statement has a `sequence`: the sequence of the last entry that the balance includes, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
 /** `balanceAfter` is the balance after the change according to the ledger; it is `null` if unknown. */
@@ -23,10 +21,7 @@ export type ExportLine = {
   readonly cells: ExportRecord
 }
 
-/**
- * An export for one merchant and a period. The balances come from the ledger's transfers instead of the lines, so that
- * balances and lines verify each other.
- */
+/** The balances come from the ledger's transfers instead of the lines, so that balances and lines verify each other. */
 export type Export = {
   readonly kind: ExportKind
   readonly merchantId: string
@@ -34,9 +29,8 @@ export type Export = {
   readonly period: Period
   readonly opening: readonly ExportBalance[]
   readonly closing: readonly ExportBalance[]
-  /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Whether an amount has more than five decimal places, which some formats cannot express. */
+  /** Some formats cannot express more than five decimal places. */
   readonly hasMoreThanFiveDecimals: boolean
   /** Yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
@@ -50,8 +44,8 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * Yields the lines with their balances. At the end, verifies that the ledger has the same number of lines, and that the
- * lines lead exactly from the opening balances to the closing balances.
+ * At the end, verifies that the ledger has the same number of lines, and that the lines lead exactly from the opening
+ * balances to the closing balances.
  *
  * @throws Error if the verification fails; then the writer must not write the end marker
  */

@@ -51,7 +51,6 @@ const Statement = objectType<StatementRow>('Statement', {
   },
 })
 
-/** Keys are `StatementKey` as JSON. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>

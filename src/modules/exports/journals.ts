@@ -59,10 +59,7 @@ export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
-/**
- * Creates an export that selects events by time, up to the latest event. Events never change, and their sequence is the
- * order of commits.
- */
+/** Selects events by time, up to the latest event. Events never change, and their sequence is the order of commits. */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
     const { db, merchantId } = context

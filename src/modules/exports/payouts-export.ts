@@ -16,8 +16,6 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
  * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. Credits for
  * failed and returned payouts are not subtracted, because credits are not payouts.
  *
- * @param input Without `from`, the period begins with the first payout. Without `to`, it ends now. A date means the
- *   start of the day in UTC
  * @throws DomainError INVALID_INPUT
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {

@@ -4,7 +4,10 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import { dayOrInstant, optional } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** `from` is inclusive and `to` exclusive. */
+/**
+ * `from` is inclusive and `to` exclusive. Without `from`, the period begins with the first row. Without `to`, it ends
+ * now. A date means the start of the day in UTC.
+ */
 export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOrInstant()) }
 
 export const PeriodInput = z.object(periodFields)
@@ -16,7 +19,7 @@ export const PeriodInput = z.object(periodFields)
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**
- * How long after its end a period becomes final. Rows can be added until then, because a row has the time at which its
+ * How long after its end a period becomes final. Until then rows can be added, because a row has the time at which its
  * transaction began.
  */
 const finalityDelayMs = 60_000

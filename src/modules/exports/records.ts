@@ -2,9 +2,7 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/**
- * `columns` has the names of all columns in order. The other fields are the names of the columns that every kind has.
- */
+/** `columns` lists all columns in order. The other fields are columns that every kind has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string

@@ -110,7 +110,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Returns charged fees, and fees that failed or returned payouts refunded. */
+/** Returns charged fees, and refunds of fees for failed or returned payouts. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])

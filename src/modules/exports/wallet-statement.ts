@@ -26,11 +26,9 @@ export type WalletStatement = {
 }
 
 /**
- * Finds the range of a wallet's entries in a period. Times never decrease along the entries, so the closing balance of
- * a period is the opening balance of the next one.
+ * Times never decrease along the entries of a wallet, so the closing balance of a period is the opening balance of the
+ * next one.
  *
- * @param input Without `from`, the period begins with the first entry. Without `to`, it ends now. A date means the
- *   start of the day in UTC
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for a malformed id
  */
 export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<WalletStatement> {

@@ -6,7 +6,7 @@ import type { ImportOptions } from './import-outcome.ts'
 import { endOfList } from './repository.ts'
 
 /**
- * Begins an import, which is one row in the operator log, however many transactions follow.
+ * An import is one row in the operator log, however many transactions follow.
  *
  * @throws DomainError INVALID_INPUT if the merchant has already paid out: its balances are no longer the source's
  */
@@ -23,7 +23,7 @@ export async function beginImport({ db, merchantId }: Context, { isDryRun }: Imp
 
 const lists = { customers: 'customers', 'payout methods': 'payout_methods', wallets: 'wallets' } as const
 
-/** Returns how many objects of a kind were ever created for the merchant, and the id of the latest one. */
+/** Counts all objects of a kind that were ever created for the merchant, and returns the latest id. */
 export async function findKnownObjects(
   { db, merchantId }: Context,
   kind: keyof typeof lists,

@@ -12,7 +12,6 @@ export type BalanceDifference = {
   readonly here: Amount | null
 }
 
-/** Compares the balances of wallets of the source with those here, to the unit. */
 export async function compareBalances(
   { db, merchantId }: Context,
   rows: readonly Pick<SourceWallet, 'id' | 'currency' | 'balance'>[],
@@ -30,7 +29,6 @@ export async function compareBalances(
 
 export type WalletTotal = { readonly currency: string; readonly wallets: number; readonly total: Amount }
 
-/** Returns the sums of all wallets of the merchant and its customers, by asset. */
 export async function findWalletTotals({ db, merchantId }: Context): Promise<WalletTotal[]> {
   const totals = await walletTotalsOfMerchant(db, { merchantId })
   return totals.map(({ assetCode, units, rest, wallets }) => ({

@@ -3,33 +3,28 @@ import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { customersByIds, idOwnersByKind } from './repository.ts'
 
-/** The result of importing one object of the source. With a `problem`, which is a sentence, nothing was written. */
+/** `problem` is a sentence. After a problem, nothing of the object was written. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }
 
 export type ImportOptions = {
-  /** Only checks the rows, and reports those as imported that would be. */
+  /** A dry run only checks the rows. `imported` then means that the row would be imported. */
   readonly isDryRun: boolean
 }
 
-/** What an import does with objects of one kind. */
 type ImportSteps<Row, Stored, Known> = {
   readonly findStored: (db: Reader, ids: readonly string[]) => Promise<Stored[]>
-  /** Reads what the other steps need for all rows. */
   readonly prepare: (db: Reader, stored: ReadonlyMap<string, Stored>) => Promise<Known>
-  /** Returns why a new row can't be inserted, except for the reasons that hold for all kinds. */
+  /** Reasons that hold for all kinds of objects are checked elsewhere. */
   readonly findProblem: (known: Known, row: Row) => string | null
   readonly insert: (tx: Tx, row: Row) => Promise<void>
-  /** Completes a stored row with what the source has in the same object. */
   readonly complete?: (known: Known, stored: Stored, row: Row) => object
   /** Called for each row that is or would be inserted, so that `findProblem` knows it. */
   readonly remember?: (known: Known, row: Row) => void
 }
 
-/**
- * Classifies rows in their order, and inserts the new ones in one transaction. Each row is written whole or not at all.
- */
+/** Handles rows in order, and inserts the new rows in one transaction. Each row is written whole or not at all. */
 export async function importRows<Row extends ImportedRow, Stored extends { readonly id: string }, Known>(
   context: Context,
   rows: readonly Row[],
@@ -69,7 +64,7 @@ export async function importRows<Row extends ImportedRow, Stored extends { reado
   return isDryRun ? run(db, null) : db.write((tx) => run(tx, tx), { merchantId })
 }
 
-/** Names the columns in which an existing row differs from the source (ruling 145). */
+/** Lists the columns in which an existing row differs from the source (ruling 145). */
 function describeDifference<Row extends object>(row: Row, existing: Partial<Row>): string | null {
   const columns = (Object.keys(row) as (keyof Row & string)[]).filter(
     (column) => serialize(row[column]) !== serialize(existing[column]),
@@ -81,10 +76,7 @@ function serialize(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'null'
 }
 
-/**
- * Returns a function for the reason why an owner can't have new rows. A dry run has imported no customers, so it can't
- * know.
- */
+/** In a dry run, new customers are not stored, so every owner is allowed. */
 export async function findOwners(
   db: Reader,
   { merchantId }: Context,
@@ -108,8 +100,9 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
 }
 
 /**
- * Returns why ids can't be used for new objects (ruling 144). Ids of other merchants are refused without a word about
- * these, and ids of the merchant's objects of another kind because the versions of events are counted per id.
+ * Returns why ids can't be used for new objects (ruling 144). For an id of another merchant, the reason does not
+ * mention that merchant. Ids of the merchant's other kinds of objects are rejected, because the versions of events are
+ * counted per id.
  */
 async function findIdProblems(
   db: Reader,
@@ -126,10 +119,10 @@ async function findIdProblems(
   return problems
 }
 
-/** The difference that clocks of two machines may have. */
+/** Clocks of two machines may differ by this much. */
 const maxClockSkewMs = 300_000
 
-/** A row of the future would make all later rows as late. */
+/** A row with a time in the future would shift the times of all later rows. */
 function futureTimeProblem({ wallClock }: Context, { createdAt, updatedAt }: ImportedRow): string | null {
   const latest = new Date(wallClock() + maxClockSkewMs).toISOString()
   if (createdAt > latest || updatedAt > latest) return 'has a time in the future'

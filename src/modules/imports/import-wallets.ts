@@ -21,8 +21,7 @@ import { merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses 
 import type { SourceAddress, SourceWallet } from './source-object.ts'
 
 /**
- * Imports wallets of the source, each with its addresses and its balance as the opening entry of its statement (ruling
- * 143).
+ * The balance of an imported wallet is the opening entry of its statement (ruling 143).
  *
  * The addresses stay in the custody of the original provider: they are shown, but no rail watches them, and they are
  * never given to another wallet.
@@ -144,12 +143,10 @@ async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet)
   await recordEvent(tx, context, { type: 'wallet.created', objectId: id, at: createdAt, data })
 }
 
-/** Names the import of a wallet as the cause of its opening entry. */
 function openingReference(walletId: string): string {
   return `import:${walletId}`
 }
 
-/** Returns those of the ids that no wallet of the merchant has. */
 export async function findUnknownWalletIds({ db, merchantId }: Context, ids: readonly string[]): Promise<Set<string>> {
   const unknown = new Set(ids)
   if (ids.length > 0) for (const { id } of await walletsByIds(db, { merchantId, ids })) unknown.delete(id)

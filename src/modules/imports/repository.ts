@@ -3,7 +3,7 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 import { selectWallets } from '../wallets/repository.ts'
 
-/** Looks up ids of objects in each merchant, because an id that was stored elsewhere must name one object only. */
+/** Looks in every merchant, because no two objects of an installation may have the same id. */
 const ownersOfIds = (table: 'customers' | 'payoutMethods' | 'wallets') => {
   // Kysely's types require a single table.
   const one = table as 'customers'
@@ -62,7 +62,6 @@ export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; 
     .where('type', '=', 'payout_method.deleted'),
 )
 
-/** The merchants to which addresses were given, of all merchants. */
 export const merchantsOfAddresses = query((p: Params<{ addresses: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('givenAddresses').select(['address', 'merchantId']).where('address', 'in', listParam(p.addresses)),

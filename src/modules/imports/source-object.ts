@@ -8,25 +8,24 @@ import { customerStatuses, customerTypes } from '../customers/customer.ts'
 import type { Network } from '../networks/network.ts'
 import { networks, normalizeNetwork } from '../networks/network.ts'
 
-/** The columns of an object that the source has; the import adds the numbers. */
+/** The columns that the source has. The import adds the numbers. */
 export type SourceCustomer = Omit<NewRowOf<'customers'>, 'merchantId' | 'sequence'>
 
 export type SourcePayoutMethod = Omit<NewRowOf<'payoutMethods'>, 'merchantId' | 'sequence' | 'ownerSequence' | 'checks'>
 
 export type SourceAddress = { id: string; address: string; network: Network; createdAt: string }
 
-/** `addresses` is `null` if the response lacks their ids, as the list of a customer's wallets does. */
+/** `addresses` is `null` if the response lacks their ids, for example in the list of a customer's wallets. */
 export type SourceWallet = Omit<NewRowOf<'wallets'>, 'merchantId' | 'sequence' | 'ownerSequence'> & {
   readonly balance: Amount
   readonly addresses: readonly SourceAddress[] | null
 }
 
-/** An object of a response, or why it can't be imported. */
 export type SourceObject<Row> = { readonly row: Row } | { readonly id: string | null; readonly problem: string }
 
 const maxTextLength = 1_000
 
-/** A text as it is, without trimming. Neither engine stores NUL, nor PostgreSQL half a surrogate pair. */
+/** Text is not trimmed. No engine stores NUL, and PostgreSQL stores no half of a surrogate pair. */
 const text = () =>
   z
     .string()
@@ -39,7 +38,7 @@ const optionalText = () =>
     .nullish()
     .transform((value) => value ?? null)
 
-/** The provider's short form of a customer lacks these; the columns require a text (ruling 142). */
+/** The provider's short form of a customer lacks these texts; the columns require a text (ruling 142). */
 const textOrEmpty = () =>
   text()
     .nullish()
@@ -186,7 +185,7 @@ const balance = () =>
     return z.NEVER
   })
 
-/** A wallet without a status here: a new wallet of the provider is `pending`, and can be used (ruling 141). */
+/** Wallets have no status in this service. A new wallet of the provider is `pending`, and can be used (ruling 141). */
 const walletStatus = () => z.enum(['active', 'pending']).transform(() => 'active' as const)
 
 const Wallet = z

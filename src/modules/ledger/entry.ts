@@ -20,8 +20,8 @@ export const entryDirections = defineEnum({
 export type EntryDirection = (typeof entryDirections)[number]
 
 /**
- * A line of a wallet's statement. `amount` includes the fee. `sequence` is the position in the statement. The cause is
- * a payout (`payoutId`), or a deposit, its reversal or the import of the wallet (`reference`).
+ * `amount` includes the fee. `sequence` is the position in the wallet's statement. The cause is a payout (`payoutId`),
+ * or a deposit, its reversal or the import of the wallet (`reference`).
  */
 export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'balanceAfter'> & {
   readonly transferId: string

@@ -26,14 +26,10 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly amount: Amount
   readonly fee: Amount
   readonly cause: TransferCause
-  /**
-   * Defaults to a new id. An opening has the id of its wallet, so that the opening can be found from the wallet's
-   * event.
-   */
+  /** Defaults to a new id. An opening has the id of its wallet, so that the wallet's event leads to the opening. */
   readonly id?: string
 }
 
-/** A kind that changes no wallet's balance. */
 type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
@@ -83,17 +79,14 @@ export async function postDepositReversal(
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/**
- * Identifies the owner's wallet `walletId`. If `walletId` is `null`, the owner's oldest active wallet with sufficient
- * funds pays (ruling 38).
- */
+/** If `walletId` is `null`, the owner's oldest active wallet with sufficient funds pays (ruling 38). */
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
  * A conditional update prevents two debits from spending the same money.
  *
  * @returns the wallet's entry, to pass to `recordTransfer`; `null`, without any change, if no wallet has sufficient
- *   funds
+ * funds
  */
 export async function debitPayer(
   tx: Tx,

@@ -29,7 +29,6 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
-/** With `walletId`, only this wallet can be debited. */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
   (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
@@ -83,9 +82,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Returns `null` if the balance is less than the amount. Also lowers the reachable balance (see
- * `depositToWalletAccount`), except in rows where migration 0023 set the reachable balance to the maximum because the
- * true sum is unknown.
+ * Returns `null` if the balance is less than the amount. Also lowers the reachable balance, except in rows where
+ * migration 0023 set it to the maximum because the true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')

@@ -5,7 +5,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, createBase58check } from '@scure/base'
 
 /**
- * Encodes an EIP-55 address, which is the same on every EVM network.
+ * The EIP-55 address is the same on every EVM network.
  *
  * @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes
  */
@@ -13,7 +13,6 @@ export function encodeEvmAddress(publicKey: Uint8Array): string {
   return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
 }
 
-/** Returns the address with its EIP-55 checksum, or `null` if the string is not an EVM address. */
 export function checksumEvmAddress(text: string): string | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
 }
@@ -41,11 +40,7 @@ function withChecksum(digits: string): string {
   )
 }
 
-/**
- * Encodes version byte and account in base58check.
- *
- * @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes
- */
+/** @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes */
 export function encodeTronAddress(publicKey: Uint8Array): string {
   return base58Check.encode(concatBytes(Uint8Array.of(versionByte), accountBytes(publicKey)))
 }
@@ -77,7 +72,6 @@ export function solanaAddressError(address: string): string | null {
   return null
 }
 
-/** Base58 with four bytes of double SHA-256 as checksum. */
 export const base58Check = createBase58check(sha256)
 
 export function isBase58(text: string): boolean {

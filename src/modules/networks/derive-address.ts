@@ -42,13 +42,12 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 }
 
 /**
- * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`.
- *
- * Rejects keys of other levels (depth other than 3, or not hardened), because the merchant's wallet software would
- * never scan addresses that derive from them, and money sent there would seem lost.
+ * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`. Rejects keys of other
+ * levels (depth other than 3, or not hardened), because the merchant's wallet software would never scan their
+ * addresses, and money sent there would seem lost.
  *
  * @throws Error, the first that applies: a private key, not an extended key, wrong checksum, wrong version, wrong
- *   level, not a point on the curve. No message contains the key
+ * level, not a point on the curve. No message contains the key
  */
 export function parseExtendedPublicKey(text: string): HDKey {
   if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)
@@ -89,7 +88,7 @@ function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** Uses an LRU cache, because in live mode every merchant has its own keys. */
+/** In live mode every merchant has its own keys, so the cache is limited. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

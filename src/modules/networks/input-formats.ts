@@ -4,10 +4,9 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns `null`, or an error message that follows the field's name (ruling 23).
- *
- * Allows the addresses in the contract's samples, although some of the EVM addresses have letters that are not
- * hexadecimal, and one has a digit too few. Does not verify checksums.
+ * Returns `null`, or an error message that follows the field's name (ruling 23). Allows the addresses in the contract's
+ * samples, although some of the EVM addresses have letters that are not hexadecimal, and one has a digit too few. Does
+ * not verify checksums.
  */
 export function addressFormatError(network: Network, address: string): string | null {
   const { matches, description } = addressFormats[addressFamily(network)]
@@ -27,7 +26,7 @@ export function transactionHashFormat(network: Network): string {
   return transactionHashFormats[addressFamily(network)].description
 }
 
-/** Returns the canonical form of a hash, or `null` if the hash is malformed. */
+/** Returns the canonical form, or `null` if the hash is malformed. */
 export function parseTransactionHash(network: Network, text: string): string | null {
   return transactionHashFormats[addressFamily(network)].parse(text)
 }

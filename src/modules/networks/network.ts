@@ -1,5 +1,5 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
-/** Spelled as in the contract (ruling 25). */
+/** Networks are spelled as in the contract (ruling 25). */
 export const networks = defineEnum({
   erc20: 'Ethereum (ERC-20 tokens).',
   polygon: 'Polygon. Its addresses are those of Ethereum.',
@@ -57,7 +57,7 @@ export function addressFamily(network: Network): AddressFamily {
   return families[network]
 }
 
-/** Returns the label of `network` in asset codes, such as `Erc20` (contract 2.4). */
+/** The spelling in asset codes, for example `Erc20` (contract 2.4). */
 export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }

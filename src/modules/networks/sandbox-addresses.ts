@@ -32,11 +32,9 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * The address is on the curve and unique to the index.
- *
- * ed25519 keys derive from private keys only (SLIP-0010), so live mode takes Solana addresses from an imported pool.
- * The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of
- * the mnemonic can compute the private scalar of each sum.
+ * The address is on the curve and unique to the index. ed25519 keys derive from private keys only (SLIP-0010), so the
+ * sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of the
+ * mnemonic can compute the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))

@@ -88,10 +88,7 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/**
- * Yields the rows after a position. Sorts rows with the same time by id, because the order of the merchant's list can
- * differ.
- */
+/** Sorts rows with the same time by id, because the order of the merchant's list can differ. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -108,7 +105,6 @@ async function* rowsAfter<Item extends MerchantListRow>(
   yield* sameTime.toSorted(compareRows)
 }
 
-/** Sorts newest first, with `null` last. */
 function compareRows(a: RowPosition | null, b: RowPosition | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1

@@ -21,7 +21,7 @@ export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; r
 /**
  * Actions are newest first.
  *
- * @param input with `subject`, the id of an object, lists only actions on this object
+ * @param input `subject` is the id of an object, and selects only actions on this object
  * @throws DomainError INVALID_INPUT
  */
 export async function listOperatorActions(
@@ -37,7 +37,6 @@ export async function listOperatorActions(
   return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Returns `null` if the form was not submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

@@ -66,7 +66,7 @@ export function customerName({ businessName, firstName, lastName }: Customer): s
   return businessName ?? [firstName, lastName].filter(Boolean).join(' ')
 }
 
-/** Returns the start of the day in UTC. A string that is not a date is returned unchanged. */
+/** A string that is not a date is returned unchanged. */
 export function startOfDay(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }

@@ -19,20 +19,16 @@ import {
 } from './repository.ts'
 import { signInAction } from './sign-in.ts'
 
-/** How long a link is valid, which must be enough to give the link to the operator. */
+/** The link must be valid long enough to give it to the operator. */
 const linkLifetimeMs = 3_600_000
 
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** A link that signs an operator in once. Only the hash of the token is stored. */
+/** Signs an operator in once. Only the hash of the token is stored. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
-/**
- * The returned link is not shown again.
- *
- * @throws DomainError INVALID_INPUT
- */
+/** The returned link is not shown again. @throws DomainError INVALID_INPUT */
 export async function createOperator(
   service: Service,
   input: { readonly name: string; readonly role: string },
@@ -59,11 +55,7 @@ function newLink({ wallClock }: Service, name: string) {
   return { linkHash: hashSecret(token), linkExpiresAt, link: { name, token, expiresAt: linkExpiresAt } }
 }
 
-/**
- * Invalidates the previous link.
- *
- * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
- */
+/** Invalidates the previous link. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
 export async function createOperatorLink(service: Service, input: { readonly name: string }): Promise<OperatorLink> {
   const { name } = parseInput(OperatorInput, input)
   const { link, ...columns } = newLink(service, name)

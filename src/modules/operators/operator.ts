@@ -24,7 +24,6 @@ const maxPasswordLength = 256
 
 const operatorNameFormat = 'must be 1 to 64 of a-z, 0-9 and . _ @ + -, and begin with a letter or digit'
 
-/** Returns the name in lower case, or `null` if the name is invalid. */
 export function parseOperatorName(typed: string): string | null {
   const name = typed.trim().toLowerCase()
   return /^[a-z0-9][a-z0-9._@+-]{0,63}$/.test(name) ? name : null

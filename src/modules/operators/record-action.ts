@@ -19,8 +19,8 @@ export class AlreadyDoneError extends DomainError {
  * that fails is not recorded.
  *
  * @param action `formId` makes the action of a console form idempotent; it is `null` for a command. `subject` is the id
- *   of the object, or a function that returns the id from the result of the transaction
- * @param run runs the operation on the given service; must write at least once
+ * of the object, or a function that returns the id from the result of the transaction
+ * @param run must write at least once on the given service
  * @throws AlreadyDoneError, or the error of `run`
  */
 export async function recordAction<Result>(
@@ -54,7 +54,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** Returns a service whose writes throw, because an action that is declared as read-only must not write. */
+/** Writes throw, because an action that is declared as read-only must not write. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)

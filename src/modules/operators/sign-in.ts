@@ -17,7 +17,6 @@ import {
   useOperatorLink,
 } from './repository.ts'
 
-/** The name of sign-ins in the operator log. */
 export const signInAction = 'console sign-in'
 
 export type PastSignIn = { readonly at: string; readonly address: string }
@@ -30,13 +29,10 @@ export type SignIn = { readonly operator: Operator; readonly previous: PastSignI
  */
 export type RejectedSignIn = { readonly rejected: string | null }
 
-/** `session` is the session that begins with the sign-in. */
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * CONSOLE_USERS have precedence over stored operators.
- *
- * A wrong password takes as long as an unknown name.
+ * CONSOLE_USERS have precedence over stored operators. A wrong password takes as long as an unknown name.
  *
  * @throws DomainError UNAVAILABLE
  */
@@ -55,7 +51,6 @@ export async function signInByPassword(
   return { operator: withoutSecrets(operator), previous }
 }
 
-/** Returns the previous sign-in. */
 function recordSignIn(
   service: Service,
   name: string,
@@ -84,7 +79,7 @@ function withoutSecrets({ id, name, role, revision }: Operator): Operator {
   return { id, name, role, revision }
 }
 
-/** Returns `null` if the link is wrong, used or expired. */
+/** `null` if the link is wrong, used or expired. */
 export async function findOperatorByLink({ db, wallClock }: Service, token: string): Promise<Operator | null> {
   const operator = await operatorByLink(db, { linkHash: hashSecret(token) })
   if (operator?.linkExpiresAt == null || Date.parse(operator.linkExpiresAt) <= wallClock()) return null
@@ -130,7 +125,7 @@ function parsePassword(password: string): string {
   return parseInput(z.object({ password: newPassword() }), { password }).password
 }
 
-/** Returns whether the operator still exists with the role and password of this revision. */
+/** Returns false after the operator was removed, or the role or password was changed. */
 export async function isCurrentOperator({ db }: Service, { id, revision }: Operator): Promise<boolean> {
   return id === null || (await operatorById(db, { id }))?.revision === revision
 }

@@ -91,11 +91,10 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Contract 4.6. The same address may be registered twice (ruling 28). The address must have the format of its network.
- * An address with a wrong checksum is accepted, and the result of the check is stored (ruling 23).
+ * Contract 4.6. The same address may be registered twice (ruling 28). An address with a wrong format is rejected, but
+ * one with a wrong checksum is accepted, and the result of the check is stored (ruling 23).
  *
- * @param input `currency` is a supported stablecoin and `network` is one of its networks. Without `customerId`, the
- *   merchant owns the method
+ * @param input `network` is one of the stablecoin's networks. Without `customerId`, the merchant owns the method
  */
 export const createWalletPayoutMethod = defineOperation(
   {

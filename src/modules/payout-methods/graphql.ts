@@ -73,7 +73,6 @@ const bankDetails = {
   bankCode: bankDescriptions.bankCode,
 }
 
-/** Codes that accounts have in some countries only. */
 const optionalCodes = {
   sortCode: bankDescriptions.sortCode,
   swiftCode: bankDescriptions.swiftCode,

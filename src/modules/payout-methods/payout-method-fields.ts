@@ -3,13 +3,12 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** Fields that a form does not show, because a form is for one type, one currency and one owner. */
+/** A form is for one type, one currency and one owner, so it does not show these fields. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
 export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, PresetField>
 
-/** `description` is used in forms and in both APIs. */
 export type FieldText = { readonly label: string; readonly description: string }
 
 export const bankFieldTexts: Record<BankField, FieldText> = {

@@ -19,7 +19,7 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** In code points, after trimming and NFC normalization; `null` if `allowedValues` lists all values. */
+  /** The length is in code points, after trimming and NFC normalization; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
   /** A regular expression for the flag `u` or `v`. Does not check the length. */
   readonly pattern: string | null
@@ -29,7 +29,6 @@ export type FieldRequirement = FieldText & {
   readonly example: string | null
 }
 
-/** `fields` are in the order of the operation's input. */
 export type PayoutMethodRequirements = {
   readonly currency: string
   /** `null` for a stablecoin, and for a currency that the contract does not mention. */

@@ -60,7 +60,6 @@ export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof 
 })
 export type BankCountry = (typeof bankCountries)[number]
 
-/** Returns `null` for a currency that the contract does not mention. */
 export function bankCountryOf(currency: string): BankCountry | null {
   return Object.hasOwn(countryOfCurrency, currency)
     ? countryOfCurrency[currency as keyof typeof countryOfCurrency]

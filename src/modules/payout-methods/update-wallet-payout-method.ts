@@ -30,9 +30,8 @@ const UpdateWalletPayoutMethodInput = z.object({
 const notFoundMessage = 'Wallet not found'
 
 /**
- * Ruling 126. Payout methods of the type BANK are not found.
- *
- * Fails with INVALID_INPUT if currency, network and address do not match after the change. All other errors come first.
+ * Ruling 126. Payout methods of the type BANK are not found. Fails with INVALID_INPUT if currency, network and address
+ * do not match after the change. All other errors come first.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -72,10 +71,7 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/**
- * Returns no error for an unchanged destination, which stays valid even on a network that is no longer offered (ruling
- * 102).
- */
+/** An unchanged destination stays valid even on a network that is no longer offered (ruling 102). */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

@@ -70,7 +70,6 @@ const QuoteRecipientInput = inputType(
   { isOneOf: true },
 )
 
-/** `verb` is the verb of the descriptions, for example `pays`. */
 const payoutTermFields = (verb: string) => ({
   customerId: optionalId(
     'Customer',
@@ -114,7 +113,6 @@ function flattenInput<Input extends { readonly recipient: RecipientInput }>({ re
   }
 }
 
-/** Returns the path of each field, relative to `input`. */
 function inputFieldPaths({ recipient: { bankAccount } }: { readonly recipient: RecipientInput }) {
   const hasDeprecatedName = typeof bankAccount?.recipientName === 'string' && !hasValue(bankAccount.accountName)
   const inAccount = mapValues(BankAccountInput.declared, (_, name) => `recipient.bankAccount.${name}`)

@@ -34,7 +34,7 @@ import { transactionId } from './transaction-id.ts'
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
  * @param input `amount` is in units of `assetCode`, before a fee is deducted from it (ruling 110). Without
- *   `customerId`, a wallet of the merchant pays. Without `walletId`, ruling 38 selects the wallet
+ * `customerId`, a wallet of the merchant pays. Without `walletId`, ruling 38 selects the wallet
  * @returns the payout with the status `PROCESSING` and the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
@@ -50,7 +50,7 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // PostgreSQL pipelines the queries of all four.
+      // PostgreSQL pipelines the queries of all four steps.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)
       const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
@@ -163,7 +163,7 @@ function newPayout(
   }
 }
 
-/** Stores the idempotency key in the payout's row, so the key never expires. */
+/** The idempotency key is stored in the payout's row, so the key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

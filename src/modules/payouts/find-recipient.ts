@@ -19,7 +19,6 @@ export type Recipient = Destination & {
   readonly bankName: string
   readonly bankCode: string
   readonly recipientName: string
-  /** `null` unless the request has a `payoutMethodId`. */
   readonly method: BankPayoutMethod | null
 }
 
@@ -27,7 +26,7 @@ export type Recipient = Destination & {
  * The merchant may use payout methods of all its customers; a customer may use only its own payout methods.
  *
  * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or
- *   currency)
+ * currency)
  */
 export async function findRecipient(db: Reader, context: Context, request: PayoutRequest): Promise<Recipient> {
   const { customerId, payoutMethodId } = request

@@ -33,11 +33,10 @@ export type PayoutQuote = Destination & {
   readonly netAmount: Amount
   readonly total: Amount
   readonly exchangeRate: string
-  /** In `recipientCurrency`, with eight decimal places. */
+  /** The amount is in `recipientCurrency`, with eight decimal places. */
   readonly amountFiat: string
   readonly wallet: WalletRow
   readonly balanceAfter: Amount
-  /** `null` unless the input has a `payoutMethodId`. */
   readonly payoutMethod: BankPayoutMethod | null
   /** This field and the next three are `null` if the input has no recipient. */
   readonly accountNumber: string | null
@@ -54,11 +53,10 @@ export type PayoutQuote = Destination & {
  * Computes what `createPayout` would do now, without side effects. Ignores the idempotency key, because a quote is for
  * a new payout.
  *
- * @param input the fields of a payout; without the fields of the bank account, the quote is for the corridor
+ * @param input without the fields of a recipient, the quote is for the corridor
  * @throws DomainError, in the same order as `createPayout`: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or currency),
- *   RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND,
- *   INSUFFICIENT_FUNDS
+ * CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or currency), RATE_UNAVAILABLE,
+ * INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()
@@ -98,7 +96,6 @@ const unnamedRecipient = { accountNumber: null, bankName: null, bankCode: null, 
 
 type CorridorQuoteRequest = Omit<z.output<typeof CorridorQuoteInput>, 'recipientCountry'> & Destination
 
-/** Without any field of the recipient, the quote is for a corridor. */
 function parseQuoteRequest(input: PayoutInput): PayoutRequest | CorridorQuoteRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
   const hasRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)

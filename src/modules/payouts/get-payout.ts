@@ -83,7 +83,6 @@ export async function findPayoutByTransactionId(
 /** The maximum time between the creation of a payout's id and of its reference id. */
 const maxReferenceDelayMs = 60_000
 
-/** The range contains the payout's id. */
 export function referenceIdRange(referenceId: string): ReferenceIdRange {
   return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }

@@ -7,12 +7,11 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the column order of the table: new columns are last. */
+/** The columns are in the order of the table, in which new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
 
-/** The number of columns when checksums were introduced. */
 const initialColumnCount = immutableColumns.indexOf('payoutMethodId') + 1
 
 export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum: number } {
@@ -31,7 +30,7 @@ function checksumOf(payout: Payout): number {
 export function checksumOfValues(values: readonly unknown[]): number {
   let count = values.length
   while (count > initialColumnCount && (values[count - 1] ?? null) === null) count--
-  // Signed, to fit the integer column of PostgreSQL.
+  // The checksum is signed, to fit the integer column of PostgreSQL.
   return crc32(values.slice(0, count).join('\u001f')) | 0
 }
 

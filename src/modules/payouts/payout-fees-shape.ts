@@ -24,7 +24,7 @@ const rateNumber = unquotedType<string>(
   (rate) => rate,
 )
 
-/** Member names and order are those of the original provider's response, including the one name in camel case. */
+/** Names and order of the members are as in the original provider's response, including one name in camel case. */
 export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),

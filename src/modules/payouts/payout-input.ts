@@ -45,7 +45,7 @@ export const CreatePayoutInput = z.object({
   transferType: optional(oneOf(transferTypes)),
 })
 
-/** Contract 4.8: has neither a wallet nor a payout method. */
+/** Contract 4.8. The input has neither a wallet nor a payout method. */
 export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
   accountNumber: identifier(),
   bankName: text(),
@@ -55,7 +55,7 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** A field that belongs to the other kind of recipient. Parses every value as `null`. */
+/** A field of the other kind of recipient is always parsed as `null`. */
 const omittedField = z
   .unknown()
   .optional()
@@ -89,7 +89,6 @@ const MethodIdInput = CreatePayoutInput.pick({ payoutMethodId: true })
 
 export type PayoutInput = z.input<typeof CreatePayoutInput>
 
-/** Either `payoutMethodId` or the six fields of a bank account are null. */
 export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof DetailedPayoutInput>
 
 /** @throws DomainError INVALID_INPUT, also if the input identifies two recipients */
@@ -98,7 +97,7 @@ export function parsePayout(input: PayoutInput): PayoutRequest {
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** Rejects the fields of a bank account, which would be ignored. */
+/** Fields of a bank account would be ignored, so they are rejected. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))

@@ -26,7 +26,7 @@ const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
   },
 })
 
-/** Loads rail orders by id, so that several fields of a payout share one read. */
+/** Several fields of a payout share one read of its rail order. */
 const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
     const orders = await findRailOrders(context, orderIds)
@@ -44,7 +44,7 @@ const railSource: KeyedSource<string | null> = {
   },
 }
 
-/** Joins the three columns into one string, because the keys of loaders are strings. */
+/** Keys of loaders are strings, so the three columns are joined. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,

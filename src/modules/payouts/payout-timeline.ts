@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** Half of the steps are the payout's first ones, half its latest ones. */
+/** Half of the steps are the payout's first steps, the other half its latest steps. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>
@@ -34,7 +34,6 @@ type LoadRailOrders = (orderIds: readonly string[]) => Promise<(orderId: string)
 
 export type TimelinePayout = Pick<Payout, 'id' | 'referenceId' | 'createdAt'>
 
-/** Returns the steps by payout id, oldest first. */
 export async function findTimelines(
   context: TimelineContext,
   payouts: readonly TimelinePayout[],
@@ -68,7 +67,6 @@ function manualSteps({ createdAt }: TimelinePayout, events: readonly PayoutEvent
   return [{ state: 'PROCESSING', at: createdAt, cause: null }, ...settled]
 }
 
-/** Returns each payout's events oldest first. */
 export async function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],

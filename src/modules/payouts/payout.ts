@@ -24,12 +24,11 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
   return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
 }
 
-/** Returns the local transfer type of the corridor (ruling 41). */
 export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-/** As in the contract's sample (ruling 41). */
+/** The contract's sample has this value (ruling 41). */
 export const defaultTransferType = 'ach'
 
 export const transferTypes = defineEnum({
@@ -80,13 +79,12 @@ export const payoutStatuses = defineEnum({
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
- * Contract 2.5. `amount` is the requested amount. `fee` was deducted from `amount` or from the wallet's balance (see
- * `feeDeductedFrom`); it is `null` if no fee was set. `balanceAfter` is the wallet's balance after the debit of amount
- * and fee. `amountFiat` is a decimal string with eight places.
+ * Contract 2.5. `fee` was deducted from `amount` or from the wallet's balance (see `feeDeductedFrom`); it is `null` if
+ * no fee was set. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a decimal
+ * string with eight places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
-/** Descriptions that REST and GraphQL share. */
 export const payoutDescriptions = {
   status: 'The status, initially `PROCESSING`.',
   amount: 'The requested amount.',
@@ -127,7 +125,7 @@ export const initialPayoutState = {
 
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** Uses the original provider's wording (ruling 45). */
+/** The wording is the original provider's (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }

@@ -38,7 +38,7 @@ export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
  * @throws DomainError, the first that applies: the error of `payer`, the error of `recipient`, RATE_UNAVAILABLE,
- *   INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function findPayoutTerms(
   db: Reader,
@@ -52,8 +52,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * `recipient` may still be loading. The caller must await `recipient` too, because an error of the recipient has
- * precedence over an error of the quote.
+ * The caller must await `recipient` too, because an error of the recipient has precedence over an error of the quote.
  *
  * @throws the errors of `quotePayout`
  */
@@ -78,7 +77,7 @@ export function payerOf(
  * Uses the current rate and the current fee (rulings 42 and 43).
  *
  * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee
- *   or is less than the minor unit of the recipient's currency
+ * or is less than the minor unit of the recipient's currency
  */
 export async function quotePayout(
   db: Reader,
@@ -122,9 +121,9 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
  * Returns the requested wallet, or the owner's oldest active wallet in the asset with sufficient funds (ruling 38).
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested
- *   wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
- *   INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all candidates have too
- *   little (the error then describes the oldest)
+ * wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
+ * INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all candidates have too
+ * little (the error then describes the oldest)
  */
 export async function findPayingWallet(
   db: Reader,

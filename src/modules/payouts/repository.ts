@@ -73,7 +73,7 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Only COMPLETED and RETURNED can have the same time; alphabetical order is their order.
+    // Only the events COMPLETED and RETURNED can have the same time. Their alphabetical order is their order in time.
     .orderBy('status'),
 )
 

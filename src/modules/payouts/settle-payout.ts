@@ -48,7 +48,7 @@ export const SettlePayoutInput = z.object({
  * unchanged, so that an operator can retry after a lost response.
  *
  * @param input with `override`, settles a payout even if its rail order is open; later reports of the bank then move no
- *   money
+ * money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
@@ -110,7 +110,7 @@ export async function settleInTransaction(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const createdAt = newUpdatedAt(context, payout)
-  // Update the status first, so that concurrent settlements fail before they move money.
+  // The status is updated first, so that concurrent settlements fail before they move money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
     // A completed payout already has the bank's reference.

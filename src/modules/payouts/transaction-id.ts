@@ -3,8 +3,7 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Returns ten characters `[A-Z0-9]` (ruling 44). The ids of older payouts have twelve characters, so they cannot
- * collide.
+ * Ten characters `[A-Z0-9]` (ruling 44). The ids of older payouts have twelve characters, so they cannot collide.
  *
  * The id is an affine bijection of the sequence number modulo 36¹⁰, so it is unique per merchant. (36¹⁰ is a million
  * times the range of a sequence.) A random id would need a unique index with inserts at random positions. The two
@@ -21,15 +20,14 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
-/** Above the numbers of payouts, so that no deposit has the id of a payout. */
+/** Exceeds all numbers of payouts, so that no deposit has the id of a payout. */
 const firstDepositNumber = 2 ** 32
 
-/** Returns an id that is unique among the merchant's payouts and deposits. */
+/** The id is unique among the merchant's payouts and deposits. */
 export function depositTransactionId(merchantId: string, sequence: number): string {
   return transactionId(merchantId, firstDepositNumber + sequence)
 }
 
-/** Returns `null` if the text is not the id of a sequence number. */
 export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
   const sequence = numberOfTransactionId(merchantId, text)
   return sequence !== null && isSequence(sequence) ? Number(sequence) : null
@@ -55,7 +53,6 @@ function numberOfTransactionId(merchantId: string, text: string): bigint | null 
   return (((value - offset + count) % count) * modularInverse(multiplier)) % count
 }
 
-/** Uses the extended Euclidean algorithm. */
 function modularInverse(multiplier: bigint): bigint {
   let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
   while (next !== 0n) {

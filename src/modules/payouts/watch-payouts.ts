@@ -22,9 +22,9 @@ type WatchPayoutsArgs = {
 /**
  * The gapless sequence of the merchant's event feed guarantees that no change is missed.
  *
- * @param args With `payoutIds`, the stream begins with the current payouts and ends when the status of each is final.
- *   Otherwise the stream never ends and has all later changes: with `customerId` the changes of this customer's
- *   payouts, without it the changes of all payouts
+ * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of each is final.
+ * Otherwise the stream never ends and has all later changes: of one customer's payouts with `customerId`, or of all
+ * payouts
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */
@@ -72,7 +72,6 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** Other payouts are skipped without being read. */
   readonly ids?: ReadonlySet<string>
 }
 

@@ -21,7 +21,6 @@ export type ReportState = (typeof reportStates)[number]
 export type BankReport = {
   readonly state: ReportState
   readonly reference?: string | null
-  /** The code for the reason of a rejection or return. */
   readonly code?: string | null
   /** The time by the bank's clock, in ISO 8601. */
   readonly at?: string | null
@@ -38,7 +37,6 @@ export type RailOrderHistoryEntry = {
   readonly cause: string | null
 }
 
-/** `settlements` are applied to the payout in this order. */
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]

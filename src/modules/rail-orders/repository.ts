@@ -53,10 +53,9 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** Uses the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Reads the routes without the cache of shared queries. */
+/** Bypasses the cache of shared queries. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )

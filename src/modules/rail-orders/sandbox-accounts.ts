@@ -1,7 +1,6 @@
-/** The rail of the simulated bank. */
 export const sandboxRailName = 'sandbox'
 
-/** The behaviour of the simulated bank for the account `99999999` followed by these two digits. */
+/** The simulated bank's behaviour for the account `99999999` followed by these two digits. */
 export const sandboxAccounts = {
   '00': 'completes immediately',
   '01': 'completes in an hour',
@@ -21,7 +20,6 @@ export type SandboxAccount = keyof typeof sandboxAccounts
 
 const sandboxAccountPrefix = '99999999'
 
-/** Returns the last two digits of a sandbox account, or `null` for any other account. */
 export function parseSandboxAccount(accountNumber: string): SandboxAccount | null {
   const digits = accountNumber.slice(sandboxAccountPrefix.length)
   const isKnown = accountNumber.startsWith(sandboxAccountPrefix) && Object.hasOwn(sandboxAccounts, digits)

@@ -11,7 +11,6 @@ type RoutedPayout = {
 
 export type RailRoutes = readonly RowOf<'railRoutes'>[]
 
-/** Matches every asset, currency or country. */
 export const wildcard = '*'
 
 /**

@@ -30,7 +30,8 @@ export async function enqueueRailOrder(
 }
 
 /**
- * The maximum length of the history. Half of the entries that are kept are the first ones, half are the latest ones.
+ * If a history would be longer, its middle entries are dropped, so that half of the entries are the first and half the
+ * latest.
  */
 const maxHistoryEntries = 100
 
@@ -38,14 +39,13 @@ type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Does not change the state. */
+/** Does not change the order's state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)
   return updated
 }
 
-/** Appends the state to the order's history. */
 export async function transitionRailOrder(
   tx: Tx,
   context: Context,
@@ -68,7 +68,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** Changes neither the state nor `updatedAt`. */
+/** Does not change `updatedAt`. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

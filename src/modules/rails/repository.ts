@@ -64,8 +64,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns orders of all merchants whose next poll is later than the schedule allows. Omits orders that were just
- * accepted, because the sandbox rail sets the time of their next poll.
+ * Returns orders whose next poll is later than the schedule allows. Omits orders that were just accepted, because the
+ * sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -94,7 +94,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** Stores a bank's message. Returns `null` if a message with this id exists. */
+/** Returns `null` if a message with this id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -106,7 +106,6 @@ export const railReportById = queryOne((p: Params<{ rail: string; messageId: str
   selectFrom('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
-/** Returns unread messages that were received before `before` or after `after`, oldest first. */
 export const unreadRailReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
   selectFrom('railReports')
     .selectAll()
@@ -197,8 +196,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Makes polls due earlier when the merchant's clock advances. Skips queued orders, which are always due, and calls in
- * flight, whose timeout does not depend on the merchant's clock.
+ * Skips queued orders, which are always due, and calls in flight, whose timeout does not depend on the merchant's
+ * clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -209,7 +208,6 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
-/** Makes webhook retries due earlier when the merchant's clock advances. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -218,10 +216,10 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** The open states except QUEUED and ATTENTION. Orders in these states always have a time for their next poll. */
+/** Orders in these states always have a time for their next poll. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
-/** Counts open orders. Each part reads a partial index, because most orders have ended. */
+/** Each part reads a partial index, because most orders have ended. */
 export const openRailOrderCounts = query(() => {
   const counts = () =>
     selectFrom('payoutTransfers')
@@ -242,7 +240,7 @@ export const openRailOrderCounts = query(() => {
   )
 })
 
-/** Returns the newest orders of all merchants and rails. Order ids sort by creation time. */
+/** Order ids sort by creation time. */
 export const newestRailOrders = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -271,10 +269,7 @@ export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; 
   ),
 )
 
-/**
- * Counts the newest orders of all merchants with ids from `from` on, by rail and state. Reads the primary key
- * backwards, because ids begin with the creation time.
- */
+/** Reads the primary key backwards, because ids begin with the creation time. `from` is inclusive. */
 export const recentRailOrderCounts = query((p: Params<{ from: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -34,13 +34,12 @@ const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
 
-/** An object that matches the term. `isExact` is false if only the beginning of a name matches. */
+/** `isExact` is false if only the beginning of a name matches. */
 export type SearchHit = { readonly isExact: boolean } & (
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'customer'; readonly row: Customer }
   | { readonly type: 'wallet'; readonly row: WalletRow }
   | { readonly type: 'payoutMethod'; readonly row: PayoutMethod }
-  /** The entry of a deposit, or of its reversal, in the statement of its wallet. */
   | { readonly type: 'deposit'; readonly row: Entry }
 )
 
@@ -49,7 +48,7 @@ export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore
 type Search = {
   readonly context: Context
   readonly term: string
-  /** Returns the id in the term: a UUID, or the UUID in a global id if the id is of this type. */
+  /** The id in the term is a UUID, or the UUID in a global id of this type. */
   readonly idOf: (type: SearchHit['type']) => string | null
   readonly params: { readonly merchantId: string; readonly limit: number }
 }
@@ -57,8 +56,8 @@ type Search = {
 type Ids = readonly (string | null | undefined)[]
 
 /**
- * Finds payouts, customers, wallets, payout methods and deposits by any of their identifiers, and customers by the
- * beginning of a name. Exact matches come first. Finds only rows that the caller can also list.
+ * Finds objects by any of their identifiers, and customers by the beginning of a name. Exact matches come first. Finds
+ * only rows that the caller can also list.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -98,7 +97,7 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-/** The types of hits by GraphQL type, whose name global ids contain. */
+/** Global ids contain the names of GraphQL types. */
 export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',
@@ -135,7 +134,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
 }
 
-/** Returns the spellings under which an address may be stored, because the case of an EVM address has no meaning. */
+/** The case of an EVM address has no meaning, so an address may be stored in any of these spellings. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]
@@ -157,10 +156,7 @@ async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Sear
   return [idOf('payoutMethod'), ...rows.flatMap(idsOf)]
 }
 
-/**
- * Finds the deposits of a transaction on a chain. Returns the references of credited deposits, and the wallets of
- * deposits that are not credited yet.
- */
+/** Returns the references of credited deposits, and the wallets of deposits that are not credited yet. */
 async function findTransactions({ context: { db }, term, params }: Search) {
   const rows = await Promise.all(
     networks.map((network) => {

@@ -13,7 +13,7 @@ import { mergeNumbers } from './transaction-numbers.ts'
 
 type Search = TransactionConditions & { readonly merchantId: string }
 
-/** Returns the numbers of at most 10,000 matching transactions, newest first. */
+/** Returns at most 10,000 matching transactions, newest first. */
 export async function findMatches(read: Reader, search: Search): Promise<TransactionNumber[]> {
   const [ofPayouts, ofDeposits] = await allOrFirstError([
     search.payouts === null ? [] : matchingPayouts(read, search, search.payouts),

@@ -37,7 +37,7 @@ export async function getTransaction(
   return transaction
 }
 
-/** Whether a deposit has this number is found out later, when its row is read. */
+/** The deposit may not exist. This is found out when its row is read. */
 function depositOf(merchantId: string, transactionId: string): Found {
   const sequence = depositSequenceOfTransactionId(merchantId, transactionId.trim().toUpperCase())
   return sequence === null ? null : { sequence }

@@ -95,7 +95,7 @@ type PageSearch = TransactionConditions & {
 
 type FoundNumbers = { readonly numbers: readonly TransactionNumber[]; readonly total: number }
 
-/** Returns whether the list has all transactions of the merchant, all payouts, or all deposits. */
+/** True for all transactions of the merchant, all payouts, or all deposits. */
 function isUnfiltered({ owner, created, idPart, payouts, deposits }: TransactionConditions): boolean {
   return [owner, payouts ?? {}, deposits ?? {}].every(isEmpty) && !hasTimeBounds(created) && idPart === null
 }
@@ -104,7 +104,7 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/** The counts suffice to compute the numbers of a page, because the numbers of payouts and deposits have no gaps. */
+/** The numbers of payouts and deposits have no gaps, so the counts suffice to compute the numbers of a page. */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,
@@ -129,7 +129,7 @@ async function countOf(read: Reader, merchantId: string, name: 'payouts' | 'depo
   return (await latestSequenceNumber(read, { merchantId, name }))?.latest ?? 0
 }
 
-/** Ends after 10,000 matches, like other filtered lists. */
+/** The list ends after 10,000 matches, like other filtered lists. */
 async function findFilteredNumbers(read: Reader, { offset, limit, ...search }: PageSearch): Promise<FoundNumbers> {
   const matches = await findMatches(read, search)
   return { numbers: matches.slice(offset, offset + limit), total: matches.length }

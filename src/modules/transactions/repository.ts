@@ -63,7 +63,7 @@ const depositFilters = [
   ...(['customerId', 'isMerchantOwned', 'assetCode', 'isCredited', 'createdFrom', 'createdBefore'] as const),
 ] as const
 
-/** Returns matching deposits, newest first. `isCredited` excludes reversed deposits. */
+/** Deposits are newest first. `isCredited` excludes reversed deposits. */
 export const depositNumbers = queryWithFilters(depositFilters, (p: Params<DepositFilters>, has) => {
   let deposits = selectFrom('deposits')
     .select(['deposits.sequence', 'deposits.transactionNumber'])
@@ -90,7 +90,7 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
 })
 
 /**
- * Returns the reversed deposits in no particular order. They are few, because an operator reverses each deposit by a
+ * The order of the rows is unspecified. Reversed deposits are few, because an operator reverses each deposit by a
  * command.
  */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
@@ -105,7 +105,6 @@ export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) 
     .where('depositReversals.merchantId', '=', p.merchantId),
 )
 
-/** Returns the last deposit whose sequence is at most `fromSequence`, of one customer if `customerId` is given. */
 export const depositMarks = queryWithFilters(
   ['customerId'],
   (p: Params<{ merchantId: string; fromSequence: number; customerId: string }>, has) => {

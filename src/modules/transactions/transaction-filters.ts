@@ -115,7 +115,7 @@ function combine<Conditions extends object>(
   return { ...conditions, ...asset, ...one }
 }
 
-/** Returns `null` if a token of a customer filters by another owner, because then no transaction can match. */
+/** Returns `null` if a customer's token filters by another owner, because then no transaction can match. */
 function ownerConditions(
   { db: { customerId } }: Context,
   owner: TransactionFilterValues['owner'],
@@ -125,7 +125,7 @@ function ownerConditions(
   return customerId === undefined || owner.customerId === customerId ? owner : null
 }
 
-/** Finds the transaction if a filter has a whole transaction id. Returns `null` if neither filter has one. */
+/** Returns `null` if neither filter has a whole transaction id. */
 async function findById(
   context: Context,
   { transactionId, search }: Pick<TransactionFilterValues, 'transactionId' | 'search'>,

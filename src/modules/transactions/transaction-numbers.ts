@@ -1,6 +1,6 @@
 /**
- * A transaction by its number in the list of payouts or of deposits. `payoutsBefore` is the number of payouts that are
- * older than the deposit; it determines the order across both lists.
+ * A number in the list of payouts or of deposits. `payoutsBefore` is the number of payouts that are older than the
+ * deposit; it determines the order across both lists.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }
@@ -35,7 +35,6 @@ export function numbersOfPage({
   return numbers
 }
 
-/** Merges payouts and deposits, newest first. */
 export function mergeNumbers(payouts: readonly number[], deposits: readonly DepositNumbers[]): TransactionNumber[] {
   const merged: TransactionNumber[] = []
   let index = 0

@@ -28,7 +28,6 @@ export const transactionModes = defineEnum({
 })
 type TransactionMode = (typeof transactionModes)[number]
 
-/** A payout or deposit in the form in which the original provider lists both. */
 export type Transaction = {
   readonly merchantId: string
   readonly id: string
@@ -59,7 +58,6 @@ export type Transaction = {
   readonly bankAccount: string | null
 }
 
-/** `cancelledOrderId` is the id of the rail order if the order was cancelled. */
 export type PayoutRow = Omit<Payout, 'idempotencyKey' | 'fingerprint' | 'transferId'> & {
   readonly cancelledOrderId: string | null
 }

@@ -12,9 +12,9 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Adds all documents of a manifest to the trusted documents; if one is invalid, adds none. Documents that were removed
- * are trusted again. An id that was ever used for another text is rejected, because deployed clients use the id for the
- * text with which they were built.
+ * Adds all documents of a manifest; if one is invalid, adds none. Documents that were removed are trusted again. An id
+ * that was ever used for another text is rejected, because deployed clients use the id for the text with which they
+ * were built.
  *
  * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
  * @param validate returns the errors of a text according to the schema and the limits
@@ -66,7 +66,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * Removes a document from the trusted ones. Its id stays bound to its text.
+ * The id of a removed document stays bound to its text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */
@@ -83,7 +83,6 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
 
 export type BrokenDocument = { readonly id: string; readonly name: string | null; readonly error: string }
 
-/** Returns one row for each error. */
 export async function findBrokenDocuments(
   { db }: Service,
   { validate }: { validate: DocumentValidator },

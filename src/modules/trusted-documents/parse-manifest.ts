@@ -4,7 +4,7 @@ import { parseJsonText } from '../../core/net/json-text.ts'
 
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** Restricts ids to characters without spaces, because ids appear in URLs. */
+/** Ids appear in URLs, so they have no spaces. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'

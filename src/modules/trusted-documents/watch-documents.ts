@@ -18,7 +18,8 @@ export type TrustedDocumentWatcher = {
  * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
  * request for an unknown document also polls.
  *
- * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next request
+ * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next
+ * request
  * @param isWaitedFor is whether to watch for changes even while there are no documents
  */
 export function watchTrustedDocuments(
@@ -34,7 +35,7 @@ export function watchTrustedDocuments(
   let isStopped = false
 
   async function readChanges(): Promise<void> {
-    // Read the version before the rows, because it must not be newer than the rows.
+    // The version is read before the rows, because it must not be newer than the rows.
     const version = db.tableVersion('trustedDocuments')
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision

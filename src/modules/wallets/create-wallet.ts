@@ -31,7 +31,7 @@ type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { net
  * Contract 4.9. A stablecoin wallet gets a deposit address on `network`.
  *
  * @param input `network` is required for a stablecoin and not allowed for a fiat currency. Without `customerId`, the
- *   merchant owns the wallet
+ * merchant owns the wallet
  */
 export const createWallet = defineOperation(
   {

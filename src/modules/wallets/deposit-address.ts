@@ -28,7 +28,7 @@ const maxNumbersTried = 100
  * the imported pool. In the sandbox, merchants without a key share test keys. No private key is involved.
  *
  * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
- *   next addresses are all taken
+ * next addresses are all taken
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
@@ -45,7 +45,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
 /** Addresses are numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** In order of preference: the first address that is not taken is used. */
+  /** The first address that is not taken is used. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -95,7 +95,7 @@ async function derivedAddressSource(
  * Wallets get the addresses in this order. Addresses that the pool already has are skipped.
  *
  * @throws DomainError INVALID_INPUT, without adding any address: lists the first invalid lines, or an address in the
- *   pool of another merchant
+ * pool of another merchant
  */
 export async function importSolanaAddresses(
   context: Context,

@@ -18,7 +18,7 @@ export type Deposit = RowOf<'deposits'>
  * deposit, unless the deposit was reversed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
- *   BALANCE_LIMIT_EXCEEDED
+ * BALANCE_LIMIT_EXCEEDED
  */
 export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
   const request = parseInput(DepositInput, input)

@@ -9,11 +9,7 @@ import type { Wallet, WalletAddress } from './wallet.ts'
 
 export const GetWalletInput = z.object({ walletId: z.string() })
 
-/**
- * Returns a wallet of any owner with all its addresses (contract 4.11).
- *
- * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
- */
+/** Contract 4.11. @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5) */
 export async function getWallet({ db, merchantId }: Context, input: z.input<typeof GetWalletInput>): Promise<Wallet> {
   const id = parseUuid(input.walletId)
   if (id === null) throw notFound('Wallet')
@@ -26,7 +22,6 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
 
 type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns each wallet's addresses oldest first. */
 export async function findWalletAddresses(
   { db, merchantId }: WalletReadContext,
   walletIds: readonly string[],

@@ -6,7 +6,7 @@ import { heldBalances } from './repository.ts'
 /** Bounds the cost, because there is no maintained total. */
 const maxWallets = 1_000
 
-/** Sums the balances of all wallets of all merchants by asset; returns `null` if there are too many wallets. */
+/** Returns `null` if there are too many wallets to sum. */
 export async function sumHeldBalances({ db }: Service): Promise<ReadonlyMap<string, Amount> | null> {
   const rows = await heldBalances(db, { limit: maxWallets })
   if (rows.reduce((count, { rowCount }) => count + Number(rowCount), 0) === maxWallets) return null

@@ -128,10 +128,7 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 
 export const insertDepositReversal = insertRow('depositReversals')
 
-/**
- * Sums the balances of at most `limit` wallets of all merchants by asset. Each sum is split into whole units and the
- * remainder.
- */
+/** Splits each sum into whole units and the remainder. Reads at most `limit` wallets. */
 export const heldBalances = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -13,7 +13,7 @@ if (parentPort) {
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))
 }
 
-/** Requests the plugin's route, which is its only public interface. */
+/** The plugin's route is its only public interface. */
 async function scalarScript(): Promise<string> {
   const app = fastify()
   app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })

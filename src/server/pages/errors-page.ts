@@ -5,7 +5,7 @@ import { html } from './html.ts'
 import { pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { staticPagePolicy } from './page-response.ts'
 
-/** The `type` of problem details leads here: every error code of REST, each under its anchor. */
+/** The `type` of problem details is a URL of this page, with the error code as anchor. */
 export function errorsPage(): string {
   const rows = restErrorCodes.map(
     (code) => html`<tr id="${errorAnchor(code)}">
@@ -33,7 +33,6 @@ function breakable(code: string): readonly Html[] {
   return code.split(/(?<=_)/).map((part, place) => html`${place === 0 ? '' : { html: '<wbr>' }}${part}`)
 }
 
-/** Marks the parts between backticks as code. */
 function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, place) => (place % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
 }

@@ -40,7 +40,7 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 }
 `
 
-// The package has nine megabytes of source, which take half a second to load, render and hash in a worker thread.
+// The package has nine megabytes of source, which take half a second to load, render and hash.
 if (parentPort) parentPort.postMessage(await buildPage(workerData as PageTabs))
 
 async function buildPage(tabs: PageTabs): Promise<BuiltPage> {

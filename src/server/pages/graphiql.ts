@@ -8,7 +8,6 @@ export type GraphiqlTab = { readonly query: string; readonly variables?: string;
 
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
-/** The only tab without demo data, when no API key is known. */
 const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {

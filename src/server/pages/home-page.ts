@@ -8,7 +8,7 @@ import { html } from './html.ts'
 import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
 import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
-/** `key` is the demo merchant's API key, if there is a demo merchant. */
+/** `key` is the demo merchant's API key. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
 /** Responds with plain text unless `Accept` lists HTML. */
@@ -27,7 +27,7 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
   }
 }
 
-/** Whether a browser navigates to an unknown path outside the APIs. */
+/** True if a browser navigates to an unknown path outside the APIs. */
 export function isMissingPage({ code }: DomainError, request: FastifyRequest): boolean {
   return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isPageRequest(request)
 }

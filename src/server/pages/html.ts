@@ -1,9 +1,8 @@
-/** Trusted HTML, which is not escaped again. */
+/** Trusted HTML is not escaped again. */
 export type Html = { readonly html: string }
 
 type HtmlPart = string | number | Html | readonly Html[]
 
-/** Escapes every value except `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(renderPart)) }
 }

@@ -15,8 +15,8 @@ import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
 type OpenApiOperation = ReturnType<typeof operationOf>
 
 /**
- * Builds the OpenAPI 3.1 document from the schemas that parse requests and the shapes that write responses. A test
- * validates every recorded exchange against the document.
+ * Builds the document from the schemas that parse requests and the shapes that write responses. A test validates every
+ * recorded exchange against the document.
  */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const schemas: JsonSchemas = {}

@@ -4,12 +4,11 @@ import { html } from './html.ts'
 type DocumentHead = {
   readonly title: string
   readonly style: string
-  /** Whether the page has `pageScript`. */
   readonly hasScript?: boolean
   readonly scriptUrl?: string
 }
 
-/** Renders a page that loads only the favicon, and the script at `scriptUrl`. */
+/** The page loads only the favicon, and the script at `scriptUrl`. */
 export function renderHtmlDocument({ title, style, hasScript = true, scriptUrl }: DocumentHead, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
@@ -33,9 +32,7 @@ ${
 }
 
 /**
- * Adds a copy button to each figure.
- *
- * There are no buttons without JavaScript or without the clipboard API, which browsers disable for plain HTTP on other
+ * Adds a copy button to each figure, if the browser has the clipboard API. Browsers disable it for plain HTTP on other
  * hosts than localhost.
  */
 export const pageScript = `

@@ -15,7 +15,7 @@ export function staticPagePolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style))
 }
 
-/** @param hasScriptFile allows script files of this host, and still no script within the page */
+/** @param hasScriptFile allows script files of this host, but no script within the page */
 export function formPolicy(style: string, { hasScriptFile = false } = {}): string {
   return contentSecurityPolicy([...(hasScriptFile ? ["script-src 'self'"] : []), ...styleDirectives(style)], "'self'")
 }
@@ -29,13 +29,12 @@ export function contentSecurityPolicy(directives: readonly string[], formAction 
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** Returns an HTTPS origin in live mode, because no example may send a key in plain text. */
+/** Live mode requires HTTPS, because no example may send a key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`
 }
 
-/** Caches must revalidate, so that an update of the service is visible immediately. */
 export function sendWithEtag(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'public, no-cache')

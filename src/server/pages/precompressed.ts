@@ -19,9 +19,7 @@ export async function precompress(text: string): Promise<Precompressed> {
   return { encoded: { br, gzip: gzipped }, etag: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/**
- * Runs the module in a worker thread and returns the message that it posts. The thread's memory is freed afterwards.
- */
+/** Returns the message that the module posts from a worker thread. The thread's memory is freed afterwards. */
 export function buildInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(module, { workerData })

@@ -49,7 +49,6 @@ export const setRateAction: ActionDeclaration = {
   },
 }
 
-/** The form in a row of the list of rates, which shows the current rate. */
 export const changeRateAction: ActionDeclaration = {
   ...setRateAction,
   formName: 'rate change',
@@ -110,7 +109,6 @@ export const setFeeAction: ActionDeclaration = {
   },
 }
 
-/** The form in a row of the list of fees, which shows the current fee. */
 export const changeFeeAction: ActionDeclaration = {
   ...setFeeAction,
   formName: 'fee change',
@@ -134,10 +132,7 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/**
- * Omits the revision, which only orders rows with the same time. `cancelledAt` shows operators which of these rows
- * applies.
- */
+/** The revision only orders rows with the same time. `cancelledAt` shows operators which of these rows applies. */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

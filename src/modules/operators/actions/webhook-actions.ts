@@ -119,7 +119,6 @@ export const replayEventsAction = webhookAction({
   errorFields: { eventId: 'after' },
 })
 
-/** The form in a row of the list of deliveries. */
 export const replayEventAction = webhookAction({
   ...replaySpec,
   formName: 'webhook replay event',

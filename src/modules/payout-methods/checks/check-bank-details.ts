@@ -30,8 +30,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a NUBAN: ten digits. The last digit is a check digit over the bank code and the first nine digits, which
- * detects every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
+ * A NUBAN has ten digits. The last digit is a check digit over the bank code and the first nine digits, which detects
+ * every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
  *
  * @returns `null` if no check is possible, because the bank code is not one that the CBN assigns
  */
@@ -105,7 +105,6 @@ const countryCodes = new Set(
   UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/),
 )
 
-/** Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit. */
 export function checkAba(routingNumber: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'routingNumber', code: 'ABA', error: abaError(routingNumber) })
 }
@@ -125,7 +124,7 @@ function abaError(text: string): string | null {
 // (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Checks an IBAN (ISO 13616). Allows spaces and lower case. */
+/** Allows spaces and lower case (ISO 13616). */
 export function checkIban(iban: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }

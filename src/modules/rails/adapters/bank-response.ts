@@ -2,12 +2,11 @@ import type { BankReport, ReportState } from '../../rail-orders/rail-order.ts'
 import type { HttpResult } from '../../webhooks/transport/http-exchange.ts'
 import { hasOrderId, parseBankReport, parseCancellation } from './wire-format.ts'
 
-/** The parts of a bank's response that can be parsed. */
 export type BankResponse = {
   /** `null` if the bank did not respond. */
   readonly status: number | null
   readonly failure: string | null
-  /** The reported state, regardless of the HTTP status. */
+  /** The report is set regardless of the HTTP status. */
   readonly report: BankReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
   readonly isNamed: boolean
@@ -41,10 +40,7 @@ const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> 
   RETURNED: ['RETURNED'],
 }
 
-/**
- * Returns whether two responses can be about the same order: the state must not go back, and the reference must not
- * change.
- */
+/** The state must not go back, and the reference must not change. */
 export function isConsistentWith(before: BankResponse | undefined, now: BankResponse): boolean {
   if (!before?.report || !now.report || !hasValidState(before) || !hasValidState(now)) return false
   const { reference } = before.report

@@ -31,11 +31,11 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** Exceeds the maximum age of signatures, five minutes. */
+/** Signatures expire after five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * Checks a bank's API with orders that pay an account of the operator. Does not check the reports that a bank posts.
+ * The orders pay an account of the operator. Reports that a bank posts are not checked.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -74,7 +74,6 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** The responses by accepted order, for comparison with later responses. */
     responses: new Map<PaymentInstruction, BankResponse>(),
     submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
     find: (order: PaymentInstruction) => send(order, { type: 'find' }),

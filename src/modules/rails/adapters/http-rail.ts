@@ -23,7 +23,7 @@ export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
 export type HttpRailConfig = {
   readonly name: string
-  /** Has no trailing slash. */
+  /** The URL has no trailing slash. */
   readonly url: string
   /**
    * Secrets (`whsec_…`), newest first. Our requests have a signature for each secret; the bank may sign its reports
@@ -33,14 +33,13 @@ export type HttpRailConfig = {
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** The clock for the age of signatures. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
 
 /**
- * Creates a rail for the bank API that docs/guides/rails.md describes. A method throws if the bank's response is not a
- * documented one; the order's state is then unknown. Responses need no signature, because TLS authenticates the bank.
+ * Calls the bank API that docs/guides/rails.md describes. A method throws if the bank's response is undocumented; the
+ * order's state is then unknown. Responses need no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -113,7 +112,7 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
 /** The statuses of a bank that lacks a call. 401 is included, because a bank may check `webhook-id` before the path. */
 const unsupportedStatuses: readonly number[] = [401, 404, 405, 501]
 
-/** Lookups of banks and accounts have a shorter limit, because a user waits for the response. */
+/** A user waits for lookups of banks and accounts. */
 const maxLookupMs = 10_000
 
 function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
@@ -122,7 +121,7 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** For calls without an order. A call without a body is a GET. */
+/** A call without a body is a GET. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
@@ -154,10 +153,7 @@ function unexpectedResponse(status: number): Error {
 
 export type BankRequestType = 'submit' | 'find' | 'cancel'
 
-/**
- * A request to a bank. Only `rail check` sets `signedBy`, `signedAs` and `ageMs`, to test which signatures the bank
- * rejects.
- */
+/** Only `rail check` sets `signedBy`, `signedAs` and `ageMs`, to test which signatures the bank rejects. */
 export type BankRequest = {
   readonly type: BankRequestType
   readonly orderId: string
@@ -165,12 +161,12 @@ export type BankRequest = {
   readonly signedBy?: Signer
   readonly signedAs?: string
   readonly ageMs?: number
-  /** Builds the headers to send from the signed ones, for example to add trace context. */
+  /** Builds the headers from the signed headers, for example to add trace context. */
   readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
 }
 
 type BankClientOptions = {
-  /** Such as `https://bank.example/v1`. */
+  /** For example `https://bank.example/v1`. */
   readonly url: string
   readonly signer: Signer
   readonly wallClock: WallClock

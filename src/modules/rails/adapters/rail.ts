@@ -5,13 +5,13 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 export type PaymentInstruction = {
   /** The payout's `reference_id`, a UUID. All submissions of the payout have this id. */
   readonly id: string
-  /** May appear on the recipient's statement. */
+  /** The transaction id may appear on the recipient's statement. */
   readonly transactionId: string
   /** The amount that arrives, in `currency`. */
   readonly amount: string
   readonly currency: string
   readonly country: string
-  /** Such as `nip`. */
+  /** For example `nip`. */
   readonly transferType: string
   readonly recipient: {
     readonly name: string
@@ -28,23 +28,23 @@ export type PaymentInstruction = {
   readonly now: number
 }
 
-/** Headers in addition to the rail's headers, for example trace context. */
+/** Additional headers, for example trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * If a method throws or takes longer than `callMs`, the outcome is unknown. The bank may have accepted the order, so
- * the service polls for the order's state.
+ * If a method throws or takes longer than `callMs`, the outcome is unknown: the bank may have accepted the order. The
+ * service then polls for the order's state.
  */
 export type Rail = {
   readonly name: string
-  /** The maximum per process. */
+  /** The maximum number of concurrent calls per process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
-  /** Whether a failed call does not predict the outcome of the next call. If so, the rail has no circuit breaker. */
+  /** If true, a failed call does not predict the outcome of the next call, and the rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
   /** How long after the first submission the same id can be submitted again without causing a second payment. */
   readonly idempotentForMs: number
-  /** Must be idempotent by the order's id. */
+  /** Submissions must be idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
@@ -53,7 +53,6 @@ export type Rail = {
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
   /** Absent if the bank's API has no such call. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
-  /** Present if the bank posts reports of state changes. */
   readonly reports?: {
     /**
      * The signature must be at most five minutes old.

@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** The responses for an order. `ageMs` is the time since the first submission. */
+/** `ageMs` is the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -22,7 +22,6 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Reports each state after a delay. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]
@@ -67,7 +66,6 @@ function throwNoAnswer(): never {
   throw noAnswerError()
 }
 
-/** The simulated banks. All accounts exist, except the one whose behaviour is a missing account. */
 const banks = [
   { currency: 'NGN', bankCode: '044', bankName: 'Access Bank' },
   { currency: 'NGN', bankCode: '011', bankName: 'First Bank of Nigeria' },
@@ -78,12 +76,12 @@ const banks = [
 ] as const
 
 /**
- * A simulated bank. The account number selects the behaviour. Responses depend only on the order and on the time since
- * the first submission.
+ * The account number selects the behaviour. Responses depend only on the order and on the time since the first
+ * submission.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // The calls of this rail compete with new payouts for commits, so a higher limit lowers payout throughput.
+  // This rail's calls compete with new payouts for commits, so a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,
@@ -100,7 +98,7 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Other accounts, which only a route sends to this rail, are paid immediately. */
+/** Only a route can send other accounts to this rail. They are paid immediately. */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** Returns `null` if the response is invalid or may be about another order. */
+/** `null` if the response is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -70,7 +70,7 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** Returns `null` if the response is invalid or may be about another order. */
+/** `null` if the response is invalid or may be about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
@@ -99,7 +99,7 @@ export function parseBanks(body: Buffer): readonly Bank[] | null {
   return success ? data.banks.map(({ bank_code, bank_name }) => ({ bankCode: bank_code, bankName: bank_name })) : null
 }
 
-/** Returns `null` if the response is invalid or about another account. */
+/** `null` if the response is invalid or about another account. */
 export function parseResolution(account: BankAccountNumber, body: Buffer): ResolvedBankAccount | null {
   const { success, data } = ResolutionBody.safeParse(parseJsonObject(body))
   if (!success || data.account_number !== account.accountNumber || data.bank_code !== account.bankCode) return null
@@ -124,10 +124,7 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/**
- * Returns `null` unless the body is a JSON object. Also returns `null` for duplicate names, because parsers differ in
- * which of the values they use.
- */
+/** `null` unless the body is a JSON object without duplicate names: parsers differ in which of the values they use. */
 function parseJsonObject(body: Buffer): object | null {
   try {
     const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))

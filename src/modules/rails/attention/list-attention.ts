@@ -29,7 +29,6 @@ export type AttentionItem = {
   readonly actions: readonly AttentionAction[]
 }
 
-/** `after` is the cursor of the next page; `null` on the last page. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
@@ -75,7 +74,7 @@ function toAttentionPage(
   }
 }
 
-/** Includes the bank's later reports. */
+/** The cause includes the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

@@ -23,7 +23,6 @@ export const attentionActions = defineEnum({
 })
 export type AttentionAction = (typeof attentionActions)[number]
 
-/** `settledStatus` is `null` if the payout is not settled. */
 type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
@@ -68,7 +67,7 @@ export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly Atten
  *
  * @returns the current payout
  * @throws DomainError, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
- *   PAYOUT_STATUS_CONFLICT
+ * PAYOUT_STATUS_CONFLICT
  */
 export async function resolveAttentionByOperator(
   context: Context,
@@ -114,7 +113,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** The allowed actions and their results. No action debits or refunds the wallet twice. */
+/** No action debits or refunds the wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {

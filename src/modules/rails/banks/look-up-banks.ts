@@ -27,7 +27,7 @@ export const ResolveBankAccountInput = z.object({ accountNumber: identifier(), b
  * 137).
  *
  * @throws DomainError, the first that applies: INSUFFICIENT_SCOPE, INVALID_INPUT, RESOURCE_NOT_FOUND,
- *   BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
+ * BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
  */
 export async function resolveBankAccount(
   context: Context,

@@ -7,18 +7,15 @@ import type { Rail } from '../adapters/rail.ts'
 /** How long a list of banks is cached, and how long the cache remembers that a rail does not support the call. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
-/** The maximum number of cached lists. Each rail and currency has one list. */
+/** Each rail and currency has one list. */
 const maxBankLists = 100
 
-/** The maximum number of concurrent calls of this process to all rails. */
+/** Limits the calls of this process to all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
-/**
- * Creates a directory that asks the rails in turn until one has an answer, the simulated rail last. If a rail fails,
- * the next rail is asked.
- */
+/** Asks the rails in turn until one has an answer, the simulated rail last. If a rail fails, the next rail is asked. */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
   const lists = new LRUCache<string, BankList, { rail: Rail; currency: string }>({

@@ -46,8 +46,8 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Before it returns, it runs all calls to the sandbox rail that become due, each at its due time; submissions do not
- * run if the rail is paused. Webhooks and polls of other rails follow within seconds.
+ * Runs all calls to the sandbox rail that become due, each at its due time, before it returns. Submissions do not run
+ * if the rail is paused. Webhooks and polls of other rails follow within seconds.
  *
  * @param input has exactly one of `to` (a time that is not in the past) and `by` (an ISO 8601 duration)
  */
@@ -105,7 +105,7 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
 }
 
 async function advanceTo(context: Context, target: number): Promise<void> {
-  // Finish calls in flight first, because their next due times are computed with the old clock.
+  // Calls in flight finish first, because their next due times are computed with the old clock.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
   for (;;) {
     const { ahead, calls } = await advanceOnce(context, target)

@@ -55,7 +55,7 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** Returns whether the order may have reached the bank. `QUEUED` is included for orders that were queued again. */
+/** A `QUEUED` order may have been queued again after a submission. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }

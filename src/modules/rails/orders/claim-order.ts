@@ -30,7 +30,7 @@ const claimMarginMs = 30_000
  * The claim is a lease that ends after the call's timeout. `SUBMITTING` is durable before the bank is called, so after
  * a crash the service polls for the outcome instead of submitting again.
  *
- * @returns the call; `null` if no call is due, because another process has claimed the order or the order has ended
+ * @returns `null` if no call is due, because another process has claimed the order or the order has ended
  */
 export const beginCall = defineInternalOperation(
   'beginCall',
@@ -58,7 +58,7 @@ export async function beginDueCall(
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
   const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
-  // Alternate `cancel` with `find`, so that the state becomes known even without a response to `cancel`.
+  // `cancel` alternates with `find`, so that the state becomes known even without a response to `cancel`.
   const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
   const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
@@ -90,10 +90,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/**
- * Returns whether the order can be submitted without a second payment: always the first time, and again within
- * `idempotentForMs`.
- */
+/** An order can be submitted without a second payment the first time, and again within `idempotentForMs`. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,

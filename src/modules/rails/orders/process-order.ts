@@ -43,7 +43,7 @@ async function callRail(
   return calls[call]()
 }
 
-/** Returns a failure if the call throws or times out; the outcome is then unknown. */
+/** A failure means that the call threw or timed out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

@@ -2,20 +2,17 @@ import type { Service } from '../../../operations/context.ts'
 import type { RailOrderHistoryEntry, RailOrderState } from '../../rail-orders/rail-order.ts'
 import { newestRailOrders } from '../repository.ts'
 
-/** Bounds the number of orders that are read, over all rails. */
 export const maxMeasuredOrders = 500
 const maxFailures = 10
 
-/** A step of an order with its cause: an error of the bank, a rejection, or a contradiction. */
 type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readonly payoutId: string }
 
 export type RailHealth = {
-  /** The number of the rail's orders among the orders that were read. */
   readonly orderCount: number
   readonly countsByState: ReadonlyMap<RailOrderState, number>
   /** The times from the first submission to completion in milliseconds, ascending. */
   readonly durationsMs: readonly number[]
-  /** Newest first. */
+  /** Failures are newest first. */
   readonly failures: readonly RailFailure[]
   readonly lastAnswerAt: string | null
   readonly lastUnansweredAt: string | null
@@ -23,7 +20,7 @@ export type RailHealth = {
 
 const answeredStates: readonly RailOrderState[] = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED']
 
-/** Summarizes the orders of a rail among the newest orders of all rails. */
+/** Only the newest orders of all rails are considered. */
 export async function measureRail({ db }: Service, rail: string): Promise<RailHealth> {
   const orders = (await newestRailOrders(db, { limit: maxMeasuredOrders })).filter((order) => order.rail === rail)
   const steps = orders.flatMap(({ merchantId, payoutId, history }) =>

@@ -18,7 +18,7 @@ import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { wildcard } from '../../rail-orders/select-rail.ts'
 import { openRailOrderCounts } from '../repository.ts'
 
-/** Restricts rail names, because URL paths and the names of environment variables contain them. */
+/** URL paths and the names of environment variables contain rail names. */
 export const railNamePattern = /^[a-z][a-z0-9-]{0,31}$/
 
 const railNameInput = () =>
@@ -41,7 +41,6 @@ export const SetRouteInput = z.object({ rail: railNameInput(), ...routeFields })
 const RemoveRouteInput = z.object(routeFields)
 type RouteKeyInput = z.input<typeof RemoveRouteInput>
 
-/** `*` matches every value. */
 export type RailRoute = RowOf<'railRoutes'>
 
 /**

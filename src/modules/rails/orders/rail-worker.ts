@@ -18,7 +18,7 @@ const shutdownTimeoutMs = 3_000
 /** Limits the polls when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/** Orders with more attempts are not polled immediately: one that always fails would open the circuit again. */
+/** Orders with more attempts are not polled immediately: an order that always fails would open the circuit again. */
 const maxAttemptsForImmediatePoll = 2
 
 /** If the machine's clock goes back by more than this, stored due times may be too far in the future. */
@@ -38,7 +38,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, besides those paused in the database. */
+  /** Rails to which this process submits nothing, besides rails that are paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -70,7 +70,6 @@ export function startRailWorker({
   let isStopped = false
   let polling: Promise<void> | null = null
   let isPollRequested = false
-  /** The machine's clock minus the monotonic clock. */
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
@@ -111,7 +110,7 @@ export function startRailWorker({
     const range = { rail: rail.name, limit: freeSlots + inFlight.size }
     const polls = await duePolls(service.db, { ...range, now: dueTimeAfter(0, service.wallClock()) })
     const submissions = isPaused ? [] : await dueSubmissions(service.db, range)
-    // Orders with an unknown outcome come first: they are older than the queued ones, and few.
+    // Orders with an unknown outcome come first: they are older than the queued orders, and few.
     const [unknown, others] = partition(polls, ({ state }) => state === 'UNKNOWN')
     const due = [...unknown, ...interleave(others, submissions)].filter(({ orderId }) => !inFlight.has(orderId))
     for (const order of due.slice(0, freeSlots)) startCall(runtime, order)
@@ -141,10 +140,7 @@ export function startRailWorker({
     running.add(run)
   }
 
-  /**
-   * Returns whether the machine's clock has gone back since the last call. The first call returns true, because the
-   * clock may have gone back before.
-   */
+  /** The first call returns true, because the clock may have gone back before. */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()

@@ -107,7 +107,7 @@ async function markReportsRead(
   await service.perform(endReports, contextWithoutMerchant(service), { rail: name, messageId })
 }
 
-/** Creates a context without a merchant, because a message can be about orders of several merchants. */
+/** A message can be about orders of several merchants. */
 function contextWithoutMerchant(service: Service): Context {
   return createContext(service, '')
 }

@@ -9,10 +9,10 @@ export type RecentOrders = {
   readonly count: (...states: readonly RailOrderState[]) => number
 }
 
-/** Bounds the cost, however busy the rails are. */
+/** Limits the cost, however busy the rails are. */
 export const maxRecentOrders = 1_000
 
-/** Counts rail orders of all merchants that were created in the last `forMs`, at most the newest `maxRecentOrders`. */
+/** Counts rail orders of the last `forMs` of all merchants, at most the newest `maxRecentOrders`. */
 export async function countRecentOrders(
   { db, wallClock }: Service,
   { forMs }: { forMs: number },

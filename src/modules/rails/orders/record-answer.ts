@@ -22,7 +22,7 @@ type RecordAnswerArgs = {
 }
 
 /**
- * A reported state and `CANCELLED` are always applied; other results are ignored if another process has claimed the
+ * A reported state and `CANCELLED` are always applied. Other results are ignored if another process has claimed the
  * order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
@@ -120,7 +120,6 @@ type ApplyReportArgs = {
   readonly isResponse: boolean
 }
 
-/** Applies a report, which is either a response or was posted by the bank. */
 export async function applyReport(tx: Tx, context: Context, args: ApplyReportArgs): Promise<RailOrder> {
   const { railOrder, report, isResponse } = args
   const reference = railOrder.reference ?? report.reference ?? null
@@ -157,7 +156,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Notes the bank's report in the history of the order, unless it repeats the last note. */
+/** Repeated reports are noted once in the history of the order. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,

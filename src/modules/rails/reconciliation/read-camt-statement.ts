@@ -2,7 +2,6 @@ import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement-line.ts'
 import { unreadableStatement, validateLine } from './statement-line.ts'
 
-/** The fields that an entry and its transactions have in common. */
 type CamtTransaction = {
   amount: string | null
   currency: string | null
@@ -18,9 +17,9 @@ type CamtEntry = CamtTransaction & { status: string | null; date: string | null;
 const maxDepth = 64
 
 /**
- * Reads camt.053 (ISO 20022) of any version and returns a line for each transaction of a booked entry. `EndToEndId`
- * identifies the order; without it, the bank's `AcctSvcrRef` does. A debit is a payment. A credit with `RtrInf` and a
- * reversal are returns.
+ * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. `EndToEndId` or
+ * else the bank's `AcctSvcrRef` identifies the order. A debit is a payment. A credit with `RtrInf` and a reversal are
+ * returns.
  *
  * Rejects document type declarations, to prevent entity expansion and external entities (XXE).
  *
@@ -125,7 +124,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Returns no lines for a pending or informational entry. */
+/** Pending and informational entries have no lines. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
@@ -139,7 +138,7 @@ function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   )
 }
 
-/** Completes the only transaction of an entry with the entry's reference, amount and currency. */
+/** The only transaction of an entry gets the entry's reference, amount and currency, if they are missing. */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const hasNoAmount = detail.amount === null
   return {

@@ -8,11 +8,11 @@ import { unreadableStatement, validateLine } from './statement-line.ts'
 const columnNames = ['id', 'reference', 'amount', 'currency', 'state', 'date'] as const
 type CsvColumn = (typeof columnNames)[number]
 
-/** Excel writes semicolons in locales with a decimal comma, such as South Africa's. */
+/** Excel writes semicolons in locales with a decimal comma, for example in South Africa. */
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Limits the memory that an unclosed quote takes. Banks write shorter records. */
+/** Limits the memory of an unclosed quote. Banks write shorter records. */
 const maxRecordBytes = 64 * 1024
 
 /**
@@ -58,7 +58,7 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** Returns the delimiter that yields the required columns, or a comma if none does. */
+/** A comma if no delimiter yields the required columns. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())
@@ -137,7 +137,6 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'must have quotes around whole values, and double those within',
 }
 
-/** Yields each record with the number of the line on which it starts. */
 async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimiter): AsyncGenerator<CsvRecord> {
   let startLine = 1
   const lineNumbers: number[] = []

@@ -19,7 +19,6 @@ const minOrderId = '00000000-0000-0000-0000-000000000000'
 export type Finding = {
   readonly finding: 'missing there' | 'missing here' | 'differing'
   readonly payoutId: string | null
-  /** The position in the statement. */
   readonly place: string | null
   readonly id: string | null
   readonly reference: string | null
@@ -100,7 +99,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // If the id is not a UUID, it is not one of our ids, and the bank's reference is more reliable.
+    // An id that is not a UUID is not one of our ids, so the bank's reference is more reliable.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const group = byKey.get(key)
     if (group) group.push(line)
@@ -109,7 +108,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** Removes the hyphens of a UUID, because banks allow 35 characters and a UUID with hyphens has 36. */
+/** Banks allow 35 characters, and a UUID with hyphens has 36. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }

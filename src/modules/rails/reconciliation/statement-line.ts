@@ -3,21 +3,20 @@ import { invalidInput } from '../../../core/errors.ts'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 
 export type StatementLine = {
-  /** The position in the file, for messages. */
   readonly place: string
   /** The order's id, with or without hyphens, or any other string from the bank. */
   readonly id: string | null
   readonly reference: string | null
-  /** Such as `1500.00`. */
+  /** For example `1500.00`. */
   readonly amount: string
   readonly currency: string
   readonly state: ReportState
   readonly date: string | null
-  /** A credit that is not marked as a return. */
+  /** True for a credit that is not marked as a return. */
   readonly isIncoming: boolean
 }
 
-/** Returns the same string for equal decimals, and `null` if the string is not a decimal. */
+/** Returns the same string for equal decimals. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
