@@ -75,7 +75,7 @@ describe('the backup schedule', () => {
     },
   )
 
-  test('logs why a backup failed, does not affect requests, and makes a backup once the cause is removed', async () => {
+  test('logs why a backup failed, does not affect requests, and makes a backup once the cause of the failure is gone', async () => {
     const { place, folder } = await scheduledPlace()
     // A file instead of a folder.
     writeFileSync(folder, '')

@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount })
   })
 
-  test('rejects a database of the other mode, as every command does', async () => {
+  test('rejects a database of the other mode, as every other command does', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
@@ -185,7 +185,7 @@ describe('npm start', () => {
     )
   })
 
-  test('warns on the console and in the log that the demo key is public if HOST admits other machines', async () => {
+  test('prints and logs a warning that the demo key is public, if HOST allows requests from other machines', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended

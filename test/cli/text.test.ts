@@ -123,7 +123,7 @@ describe('hostile text', () => {
   })
 })
 
-test('a list writes objects in a cell with their field names', () => {
+test('a list prints objects in a cell with the names of their fields', () => {
   expect(onPipe([{ attempts: [{ status: 500, error: null }, { status: 200 }] }])).toBe(
     'attempts\nstatus 500, status 200\n',
   )

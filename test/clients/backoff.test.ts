@@ -10,7 +10,7 @@ describe('the delay before an attempt', () => {
     expect([backoffMs(backoff, 3, 0), backoffMs(backoff, 3, 0.5)]).toEqual([0, 500])
   })
 
-  test('differs between clients that failed together', () => {
+  test('differs between clients whose requests failed simultaneously', () => {
     const delays = Array.from({ length: 100 }, () => backoffMs(backoff, 4))
     expect(new Set(delays).size).toBeGreaterThan(90)
     expect(delays.every((delay) => delay >= 0 && delay <= 2_000)).toBe(true)

@@ -76,7 +76,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are hidden from operators with the role look, whose requests are rejected', async () => {
+  test('are hidden from operators with the role `look`, and requests from these operators are rejected', async () => {
     const app = await startApp(engine)
     await createMerchant(app.service, { name: 'Other merchant' })
     const console = await openOperatorConsole(app)

@@ -157,7 +157,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are available to operators with the role look, as pages and as CSV files', async () => {
+  test('are available to operators with the role `look`, as pages and as CSV files', async () => {
     const { app, customer } = await startTwoMerchants(engine)
     const console = await openOperatorConsole(app)
     const operator = await console.operator('eve', 'look')

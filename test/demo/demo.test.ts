@@ -41,7 +41,7 @@ async function everyPayout(context: Context): Promise<Payout[]> {
 }
 
 describe.each(everyEngine)('the demo on %s', (engine) => {
-  test('has payouts of ninety days in every status, debited when they are created, and books that balance', async () => {
+  test('has payouts of ninety days in every status, each debited at its creation, and books that balance', async () => {
     const context = await startDemo(engine)
     const all = await everyPayout(context)
     expect(all).toHaveLength(demoPayoutCount)
@@ -67,7 +67,7 @@ describe.each(everyEngine)('the demo on %s', (engine) => {
     expect([balanced, findings.filter(({ contradictions }) => contradictions > 0)]).toEqual([true, []])
   })
 
-  test('leaves no open rail order and no route, so its last two payouts wait for an operator', async () => {
+  test('leaves no open rail order and no route, so the two latest payouts wait for an operator', async () => {
     const context = await startDemo(engine)
     const all = await everyPayout(context)
     const orders = await findRailOrders(
@@ -102,7 +102,7 @@ test('the plan of the demo depends only on its seed and the time', () => {
   expect(planPayouts(createRandom(1), now)).not.toEqual(planPayouts(createRandom(2), now))
 })
 
-test('the plan of the demo has fewer payouts at weekends than on other days, and more at its end', () => {
+test('the plan of the demo has fewer payouts at weekends than on other days, and more payouts towards its end', () => {
   const planned = planPayouts(createRandom(1), now)
   const ofWeekend = planned.filter(({ at }) => [0, 6].includes(new Date(at).getUTCDay()))
   expect(ofWeekend.length / planned.length).toBeLessThan(0.12)

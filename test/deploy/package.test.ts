@@ -110,7 +110,7 @@ test.runIf(isRehearsal)('npm compiles nothing, and installs exactly the tested v
   expect(Object.fromEntries(names.map((name) => [name, versionOf(name)]))).toEqual(manifest.dependencies)
 })
 
-test('the package starts in an empty folder, pays, lists the payout on the command line, and exits on SIGTERM', async () => {
+test('the packaged service starts in an empty folder, creates a payout, shows it to a command, and exits on SIGTERM', async () => {
   const place = newFolder()
   const { address, greeting, child, ended, pid, pay } = await start(place)
   expect(greeting).toContain('sqlite:db/payouts.sqlite')
@@ -149,7 +149,7 @@ test('the package runs with several processes and scheduled backups', async () =
   expect(await ended).toMatchObject({ code: 0 })
 })
 
-test('the installed command shows its own name in its help, and also runs with npx', () => {
+test('the installed command has its own name in its help, and can also be run by npx', () => {
   const npx = spawnSync('npx', ['payout-gateway', '--version'], { cwd: folder, env: environment })
   expect([npx.status, String(npx.stdout)]).toEqual([0, `${manifest.version}\n`])
   const help = run(folder, '--help').stdout

@@ -37,7 +37,7 @@ describe('the size of a document', () => {
     expect(excess(document(limits[limit] + 1))).not.toBeNull()
   })
 
-  test('the size of a document equals the size of its largest operation', () => {
+  test('the size of a document with several operations is the size of its largest operation', () => {
     const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
@@ -87,7 +87,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('the pairs of merging fields are counted with at most one visit per selection set of the expanded document', () => {
+  test('pairs of fields that merge are counted with at most one visit per selection set of the expanded document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -182,7 +182,7 @@ describe('fields that merge under one response name', () => {
 })
 
 describe('the size of variables', () => {
-  test('variables are accepted up to their limit of values, at any depth', () => {
+  test('variables are accepted up to the limit of values, at any depth', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
     expect(exceededVariableLimit({ v: chain(limits.values / 2) })).not.toBeNull()

@@ -121,7 +121,7 @@ describe.each(everyEngine)('the list of payouts under any filters on %s', (engin
   })
 })
 
-test('every possible payout is in the list under each filter that merges ranges of an index', async () => {
+test('a filter on payouts that merges ranges of an index finds payouts of every currency pair and country', async () => {
   const app = await startApp('sqlite')
   const context = app.context()
   await buildWorld(app.service, app.merchant.id)

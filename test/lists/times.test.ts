@@ -121,7 +121,7 @@ test.each([
   expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })
 
-test('a list with a maintained count scans rows for its total only under a time filter', async () => {
+test('a list with a stored total counts rows only if there is a time filter', async () => {
   const answers = { rowCount: 7, latest: 1_000_000 }
   expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
   expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)

@@ -70,7 +70,7 @@ async function payoutsIn(place: TestInstallation): Promise<number> {
 }
 
 describe('a service with several processes on one SQLite file', () => {
-  test('replaces killed processes without losing a payout, and drains when all processes get a signal', async () => {
+  test('replaces killed processes without losing a payout, and finishes accepted requests when all processes get SIGTERM', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number

@@ -47,7 +47,7 @@ function processes(count: number, perSecond: number) {
   return { isLetPass, windows, questions: () => questions }
 }
 
-test('processes together admit no more requests than the limit, for any distribution of requests', async () => {
+test('all processes together admit no more requests than the limit, however the requests are distributed among them', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
@@ -76,7 +76,7 @@ test('processes together admit no more requests than the limit, for any distribu
   )
 })
 
-test('one process admits at most the limit in any second, and the whole limit in nearly every second', () => {
+test('one process never admits more requests than the limit in any second, and admits the whole limit in nearly every second', () => {
   let nowMs = 0
   fc.assert(
     fc.property(
@@ -139,7 +139,7 @@ test('addresses beyond the first 10,000 share one limit until earlier addresses 
   for (let i = 0; i < 3; i++) expect(isPassed(() => full(`10.3.0.${i}`, () => {}))).toBe(true)
 })
 
-test('a response has the remaining requests in its RateLimit header, and a rejection also has Retry-After', () => {
+test('the RateLimit header of a response has the number of remaining requests; a rejection also has Retry-After', () => {
   const ask = (limiter: ReturnType<typeof createRateLimiter>) => {
     const headers: Record<string, string> = {}
     const fault = faultOf(() => limiter('one', (name, value) => (headers[name] = value)))
@@ -161,7 +161,7 @@ test('a response has the remaining requests in its RateLimit header, and a rejec
   }
 })
 
-test('tokens used within ten milliseconds become available together, and other tokens one second after their use', () => {
+test('a used token becomes available again after one second, together with the tokens used within the next ten milliseconds', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('tokens used within ten milliseconds become available together, and other t
   ])
 })
 
-test('the cleanup after a minute keeps recently used tokens and tokens that a process holds', () => {
+test('the cleanup that runs every minute keeps recently used tokens and tokens that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -236,7 +236,7 @@ test.each([
   },
 )
 
-test('a process returns tokens that were unused for 200 milliseconds, and only once if the exchange fails', async () => {
+test('a process returns tokens that were unused for 200 milliseconds, and does not return them again if the exchange fails', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -294,7 +294,7 @@ test('returned unused tokens do not delay the release of used tokens', () => {
   expect(ask(0, 10)).toBe(10)
 })
 
-test('a request fails if the exchange for tokens fails, and the next request retries', async () => {
+test('a request fails if its process cannot obtain tokens, and the next request tries to obtain tokens again', async () => {
   const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
   expect(await ask()).toEqual(['no writer', undefined])
   expect(await ask()).toEqual([null, '"default";r=0;t=1'])
@@ -321,7 +321,7 @@ function isPassed(ask: () => unknown): boolean {
   }
 }
 
-test('a merchant can use its whole limit through one process or several', async () => {
+test('a merchant can use its whole limit whether its requests go to one process or to several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
     const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
@@ -329,7 +329,7 @@ test('a merchant can use its whole limit through one process or several', async 
   }
 })
 
-test('tokens that one process does not use within 200 milliseconds become available to the others', async () => {
+test('tokens that a process does not use within 200 milliseconds become available to the other processes', async () => {
   const { isLetPass } = processes(2, 100)
   await isLetPass(0)
   vi.advanceTimersByTime(400)

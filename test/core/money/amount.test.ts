@@ -18,7 +18,7 @@ describe('formatAmount', () => {
     expect(formatAmount(amount)).toBe(text)
   })
 
-  test('formatAmount writes eight decimal places, and its digits without the point are the units', () => {
+  test('formatAmount writes eight decimal places, and the digits without the decimal point are the number of units', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         const text = formatAmount(amount)

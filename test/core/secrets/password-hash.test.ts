@@ -25,7 +25,7 @@ test('matchesPassword returns false if the hash is missing or has another format
   for (const hash of [null, '', 'x', empty]) expect([hash, await matchesPassword('', hash)]).toEqual([hash, false])
 })
 
-test('hashPassword rejects concurrent calls beyond its queue, and accepts calls again afterwards', async () => {
+test('hashPassword rejects concurrent calls that exceed its queue, and accepts calls again afterwards', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 30 }, () =>
       hashPassword('a flood of passwords').then(

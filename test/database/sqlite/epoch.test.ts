@@ -47,7 +47,7 @@ test('a fenced writer commits nothing, not even writes queued before another wri
   expect(await latestNumber(one)).toBe(4)
 })
 
-test('a write that waits for another process’s lock fails if another writer takes the epoch meanwhile', async () => {
+test('a write that waits for another process’s lock fails if a third process takes the writer epoch meanwhile', async () => {
   const { one, other, path } = await openThrice()
   one.takeOver(() => {})
   const holder = new Sqlite(path)

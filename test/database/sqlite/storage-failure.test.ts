@@ -52,7 +52,7 @@ describe('a full disk', () => {
     expect(await countKeys(db)).toBe(5)
   })
 
-  test('makes the whole group commit fail even if the operation catches the error', async () => {
+  test('makes the whole group commit fail even if the operation catches the error of its statement', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])

@@ -48,7 +48,7 @@ describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (e
   })
 
   test.each(['2026-02-30', '01.03.2026', '2026-03', 'yesterday', '2026-03-01T00:00:00'])(
-    'the invalid date "%s" is 400, and the error contains the name of the parameter',
+    'the invalid date "%s" is rejected with 400, and the error has the name of the parameter',
     async (value) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', `/api/customers?start_date=${value}&end_date=${value}&page=0`)

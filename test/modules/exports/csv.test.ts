@@ -76,7 +76,7 @@ test('no CSV text cell begins like a formula', () => {
   )
 })
 
-test('no invisible character hides a formula from csvCell', () => {
+test('csvCell escapes a formula even if the formula begins with an invisible character', () => {
   expect(invisibleCharacters.length).toBeGreaterThan(5_000)
   const known = [
     0x034f, 0xfe0f, 0x115f, 0x1160, 0x3164, 0xffa0, 0x17b4, 0x17b5, 0x2800, 0x180e, 0x00ad, 0x0000, 0xe0020,

@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('computeDigests returns absent digests for a missing event', () => {
+test('computeDigests returns the digest that stands for an absent row if the event is missing', () => {
   expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
 })
 

@@ -273,7 +273,7 @@ test('stopping a sealer waits for the current attempt, whether or not it fails',
   await expect(attempt).rejects.toThrow('the disk is gone')
 })
 
-test('a sealer can poll again after a failed poll', async () => {
+test('a sealer stores seals again in the poll after a failed poll', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   const sealer = start()

@@ -67,7 +67,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     }
   })
 
-  test('has entries that findEntries returns by key, but not for a key with the line of another account', async () => {
+  test('has entries that findEntries returns for their transfer and line, but not for the line of another account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
     // Debits come first; a refund's line follows the fee's line if there is a fee.
@@ -85,7 +85,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await findEntries(app.context(), [])).toEqual([])
   })
 
-  test('has entries that GraphQL returns by id, but null for an invalid id', async () => {
+  test('has entries that GraphQL returns by id, and for an invalid id GraphQL returns null', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { data } = await app.graphql(
       'query ($id: ID!) { wallet(id: $id) { ledgerEntries { nodes { id transferId kind amount balanceAfter } } } }',

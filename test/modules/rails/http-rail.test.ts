@@ -443,7 +443,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     expect((error as DomainError).details.fields?.[0]?.message).toContain(message)
   })
 
-  test('rejects our own signed requests when they are sent back as reports', async () => {
+  test('rejects requests that the rail itself signed if they are sent back as reports', async () => {
     const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')

@@ -131,7 +131,7 @@ describe('the queries of the database gauges', () => {
 })
 
 describePostgres('the queries of the gauge of payouts', {}, () => {
-  test('read only index ranges on PostgreSQL', async () => {
+  test('the query of the gauge of payouts reads only index ranges on PostgreSQL', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     await runSql(

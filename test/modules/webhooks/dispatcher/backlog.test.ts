@@ -5,7 +5,7 @@ import { everyEngine } from '../../../support/app.ts'
 import { startWorld } from './support/world.ts'
 
 describe.each(everyEngine)('events that wait for an earlier event of their object on %s', (engine) => {
-  test('are not read again at each attempt, so an attempt costs the same for any backlog', async () => {
+  test('are not read again at each attempt, so the cost of an attempt does not depend on the backlog', async () => {
     const { app, endpoint, changes, events, contextOf, nowhere } = await startWorld(engine)
     const endpointId = await endpoint(nowhere)
     const customerId = await app.customer()

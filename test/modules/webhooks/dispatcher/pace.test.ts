@@ -59,7 +59,7 @@ describe('a webhook endpoint gets', () => {
     expect(most()).toBe(4)
   })
 
-  test('one attempt at a time if twenty failures are stored', () => {
+  test('one attempt at a time if twenty consecutive failures are stored', () => {
     expect([19, 20].map((failures) => startPace({ status: 'enabled', failures }).most())).toEqual([2, 1])
   })
 

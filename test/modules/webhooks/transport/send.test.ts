@@ -259,7 +259,7 @@ describe('connections of the webhook sender', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed while idle leave only the remaining time for the retry', async () => {
+  test('that the receiver closed while idle leave the retry only the remaining time of the attempt', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -291,7 +291,7 @@ describe('connections of the webhook sender', () => {
   })
 
   test.each([false, true])(
-    'that were opened in time can wait longer for a response, and leave no timer (TLS: %s)',
+    'that were opened before the connection timeout can wait longer for a response, and leave no timer (TLS: %s)',
     async (isSecure) => {
       const received = Promise.withResolvers<ServerResponse>()
       const receiver = await startReceiver((response) => received.resolve(response), { isSecure })
