@@ -342,7 +342,7 @@ describe('readConfig, for the console,', () => {
     expect(faults.join()).not.toMatch(/geheim|ddd/)
   })
 
-  test('rejects CONSOLE_USERS if it contains two operators of one name', () => {
+  test('rejects CONSOLE_USERS if it contains two operators with the same name', () => {
     const CONSOLE_USERS = `ada:act:${passwordHash} ADA:look:${passwordHash}`
     expect(faultsOf({ CONSOLE_USERS }).slice(1)).toEqual(['  CONSOLE_USERS must name each operator once'])
   })

@@ -81,7 +81,7 @@ describe.each(['1', '2'])('the console of a service with WORKERS=%s', (WORKERS) 
   })
 })
 
-test('a service makes payouts and logs the reason if the port of its console is in use', async () => {
+test('a service whose console port is in use still makes payouts, and logs why its console did not start', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo

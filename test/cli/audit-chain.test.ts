@@ -38,7 +38,7 @@ const chainOf = async (place: Awaited<ReturnType<typeof sealedPlace>>, ...words:
   return { code, ...(json() as { findings: { examples: string[] }[]; chain: Record<string, unknown> }) }
 }
 
-test('`audit --chain` writes the chain heads to a file, and detects differences from a heads file or a backup', async () => {
+test('`audit --chain` writes the chain heads to a file, and detects differences from an earlier heads file or from a backup', async () => {
   const place = await sealedPlace()
   const [heads, backup] = [join(place.folder, 'heads'), join(place.folder, 'backup.sqlite')]
   const { code, chain } = await chainOf(place, '--keep-heads', heads)

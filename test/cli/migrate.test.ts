@@ -46,7 +46,7 @@ test('`migrate` explains its changes to an existing database, and how to back up
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('any other command that migrates a database also explains how to return to the previous version', async () => {
+test('a command that migrates a database before it runs explains how to return to the previous version', async () => {
   const place = await oldPlace()
 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')

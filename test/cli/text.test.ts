@@ -95,7 +95,7 @@ describe('a list on a terminal', () => {
   })
 })
 
-describe('a list in a pipe', () => {
+describe('a list that is written to a pipe', () => {
   test('has every column with unchanged values, without colours', () => {
     const [header = '', first = ''] = onPipe(payouts).split('\n')
     expect(header.split(/ {2,}/)).toEqual(Object.keys(payout))

@@ -173,7 +173,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect(await isPaused()).toBe(false)
   })
 
-  test('webhook endpoints can be disabled, enabled, tested, replayed and rotated', async () => {
+  test('webhook endpoints can be disabled, enabled and tested, their events replayed, and their secrets rotated', async () => {
     const { app, console, context } = await start(engine)
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`

@@ -34,7 +34,7 @@ test('the guess limiter doubles the wait of an operator name with each wrong pas
   expect(guess('ben', 'elsewhere')).toBe(0)
 })
 
-test('the guess limiter doubles the wait of a client address with each wrong password after the twentieth, for any operators', () => {
+test('the guess limiter doubles the wait of a client address with each wrong password after the twentieth, for any operator', () => {
   const { guess, pass } = start()
   for (let count = 0; count < 20; count++) expect(guess(`name ${count}`)).toBe(0)
   const waits = []

@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(await statusOf(other.get('/'))).toBe(200)
   })
 
-  test('that is an operator’s eleventh ends the oldest session of that operator', async () => {
+  test('that is the eleventh session of an operator ends the operator’s oldest session', async () => {
     const { app, console } = await start()
     const { token } = await createOperator(app.service, { name: 'ben', role: 'look' })
     const ben = console.browser()

@@ -84,7 +84,7 @@ describe.each(everyEngine)('the provider’s statuses and messages on %s', (engi
     }
   })
 
-  test('ruling 100: the response is the provider’s if a payout method to be deleted is missing or belongs to another merchant', async () => {
+  test('ruling 100: a DELETE of a payout method that is missing or another merchant’s returns the provider’s message', async () => {
     const app = await startApp(engine)
     const theirs = await app.rest('POST', banksPath, { body: bankMethodBody, key: (await app.otherMerchant()).apiKey })
     const message = "Payout method not found or doesn't belong to requester"
@@ -118,7 +118,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('are rejected with nine decimal places, an exponent, a sign, a separator or over ten digits, as a string or number', async () => {
+  test('are rejected with nine decimal places, an exponent, a sign, a separator or over ten digits, as strings and numbers', async () => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '100' })
     const numbers = [
@@ -162,7 +162,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect((await payLiteral(app, '1.51', headers)).status).toBe(422)
   })
 
-  test('are read from the top-level field amount, even if its name is escaped or nested fields have the same name', async () => {
+  test('are read from the top-level field `amount`, even if its name is escaped or nested fields have the same name', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { amount: _, ...others } = payoutBody

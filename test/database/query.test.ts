@@ -225,7 +225,7 @@ describe('returned rows', () => {
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
   })
 
-  test('come from the RETURNING clause of a write', async () => {
+  test('of a write come from its RETURNING clause', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       updateTable('accounts')
@@ -244,7 +244,7 @@ describe('returned rows', () => {
     expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
   })
 
-  test('are empty for a write without RETURNING', async () => {
+  test('of a write without RETURNING are empty', async () => {
     const { db } = await startDatabase()
     const removeAll = statement(() => deleteFrom('merchants'))
 

@@ -113,7 +113,7 @@ test('the plan of the demo has fewer payouts at weekends than on other days, and
 })
 
 test.each(['2026-11-26T15:00:00.000Z', '2026-11-23T00:00:00.000Z', '2024-02-29T23:59:59.999Z'])(
-  'the plan of the demo at %s has the same number of payouts, each decided before that time and funded by an earlier deposit',
+  'the plan of the demo at %s has the fixed number of payouts, all settled before that time and covered by deposits',
   (time) => {
     const at = Date.parse(time)
     const planned = planPayouts(createRandom(1), at)

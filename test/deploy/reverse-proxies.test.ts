@@ -68,7 +68,7 @@ async function watch(front: Front, accept: string) {
 }
 
 describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
-  test('nginx and Caddy are installed', () => {
+  test('is tested with nginx and Caddy, which are both installed', () => {
     expect(missing).toEqual([])
   })
 

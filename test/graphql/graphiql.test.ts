@@ -178,7 +178,7 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
-  test('the tour creates no webhook endpoint if no key encrypts secrets', async () => {
+  test('the tour creates no webhook endpoint if no key for the encryption of secrets is set', async () => {
     const app = await startEmpty(engine, { secrets: noSecrets })
     const tab = (await tourTabs(app.service))[9] as GraphiqlTab
     expect((await app.run(tab)).data).toMatchObject({ webhookEndpoints: { nodes: [] } })

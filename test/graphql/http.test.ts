@@ -160,7 +160,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('no other origin may read a response', async () => {
+  test('a page of another origin may not read a response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [

@@ -297,7 +297,7 @@ describe('a GraphQL stream whose source fails', () => {
 
 describe('memory after a response by Yoga', () => {
   test.each(['a stream that its caller closes', 'a multipart stream', 'a query over GET'])(
-    'the process releases the request of %s after its end',
+    'the process frees the memory of the request of %s after the response has ended',
     async (kind) => {
       const app = await startApp('sqlite')
       const server = createServerVariant(app, {})

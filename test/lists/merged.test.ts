@@ -52,7 +52,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('the list of payouts under any filters on %s', (engine) => {
-  test('has the same slices, cursors, pages and totals as a filtered array', async () => {
+  test('has the same keyset pages, numbered pages, cursors and totals as a filtered array', async () => {
     const { context, world, rows } = await startWithPayouts(engine)
     const { customerId, walletIds } = world
     const some = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })

@@ -10,7 +10,7 @@ import { perform } from '../support/perform.ts'
 import { buildWorld, payoutList, payoutMethodList } from './lists.ts'
 
 describe.each(everyEngine)('pages on %s', (engine) => {
-  test('pages of a list with gaps in its sequence numbers contain every row once, even across the counted blocks', async () => {
+  test('pages of a list with gaps in its sequence numbers contain every row once, even across the blocks of its stored counts', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const world = await buildWorld(app.service, app.merchant.id)

@@ -89,7 +89,7 @@ async function walk(
   expect(done).toBe(expected.length)
 }
 
-describe.each(everyEngine)('list slices on %s', (engine) => {
+describe.each(everyEngine)('slices (keyset pages) of lists on %s', (engine) => {
   describe.each(everyList.map((list) => [list.name, list] as const))('slices of %s', (_, list) => {
     test('contain each row once and in order, for any page sizes, direction, filter and time range', async () => {
       const started = await startList(engine, list, 30)
@@ -253,7 +253,7 @@ describe.each(everyEngine)('list slices on %s', (engine) => {
 })
 
 test.each(everyEngine)(
-  'on %s a slice between two sequence numbers contains and counts only the rows between these numbers',
+  'on %s a slice (keyset page) between two sequence numbers contains and counts only the rows between these numbers',
   async (engine) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
@@ -267,7 +267,7 @@ test.each(everyEngine)(
   },
 )
 
-test('slices of several parents are newest first, in whatever order a query returns the rows', async () => {
+test('slices (keyset pages) of several parents are newest first, in whatever order a query returns the rows', async () => {
   const read = async (end: { first: number | null; last: number | null }) => {
     const lists = {
       ...{ keys: ['a', 'b'], keyOf: ([key]: string) => String(key), nameOf: (key: string) => [key] },

@@ -95,7 +95,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('ruling 4: any wrong API key executes the same queries as a wrong secret of an existing key', async () => {
+  test('ruling 4: the check of any wrong API key executes the same queries as the check of a key with a wrong secret', async () => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
     const execute = <Result>(query: Query, params: object) => {

@@ -298,7 +298,7 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
   )
 
   test.each(endpointsWithBody)(
-    'ruling 6: $name rejects a body above 256 KiB with 413, and accepts one of exactly 256 KiB',
+    'ruling 6: $name rejects a body above 256 KiB with 413, and accepts a body of exactly 256 KiB',
     async ({ method, path }) => {
       const app = await startApp(engine)
       const sized = (bytes: number) => `{"x":"${' '.repeat(bytes - 8)}"}`

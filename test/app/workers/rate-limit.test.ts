@@ -124,7 +124,7 @@ test('requests with a rejected key are limited per IPv4 address and per IPv6 net
   expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
 })
 
-test('addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
+test('client addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
@@ -161,7 +161,7 @@ test('the RateLimit header of a response has the number of remaining requests; a
   }
 })
 
-test('a used token becomes available again after one second, together with the tokens used within the next ten milliseconds', () => {
+test('a used rate-limit token is available again after a second, together with tokens used up to ten milliseconds later', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('a used token becomes available again after one second, together with the t
   ])
 })
 
-test('the cleanup that runs every minute keeps recently used tokens and tokens that a process holds', () => {
+test('the cleanup every minute keeps recently used rate-limit tokens and rate-limit tokens that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -226,7 +226,7 @@ test.each([
   [96, 1, 12],
   [5, 2, 1],
 ])(
-  'with a limit of %i a second and %i processes, a process takes %i tokens at a time',
+  'with a limit of %i a second and %i processes, a process takes %i rate-limit tokens at a time',
   async (perSecond, processes, wanted) => {
     const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
     for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
@@ -236,7 +236,7 @@ test.each([
   },
 )
 
-test('a process returns tokens that were unused for 200 milliseconds, and does not return them again if the exchange fails', async () => {
+test('a process returns rate-limit tokens that were unused for 200 milliseconds, and does not repeat a return that failed', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -261,7 +261,7 @@ test.each([
   [20, 50],
   [2, 100],
 ])(
-  'with a limit of %i a second, a process that received no tokens asks again after %i milliseconds',
+  'with a limit of %i a second, a process that received no rate-limit tokens asks again after %i milliseconds',
   async (perSecond, ms) => {
     const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
     const refused = ['RATE_LIMITED', '"default";r=0;t=1']
@@ -275,14 +275,14 @@ test.each([
   },
 )
 
-test('a process returns tokens held for exactly 200 milliseconds', async () => {
+test('a process returns rate-limit tokens that it has held for exactly 200 milliseconds', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }])
   await ask()
   vi.advanceTimersByTime(200)
   expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
 })
 
-test('returned unused tokens do not delay the release of used tokens', () => {
+test('the return of unused rate-limit tokens does not delay the release of used rate-limit tokens', () => {
   const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)
@@ -294,7 +294,7 @@ test('returned unused tokens do not delay the release of used tokens', () => {
   expect(ask(0, 10)).toBe(10)
 })
 
-test('a request fails if its process cannot obtain tokens, and the next request tries to obtain tokens again', async () => {
+test('a request fails if its process cannot obtain rate-limit tokens, and the next request tries to obtain them again', async () => {
   const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
   expect(await ask()).toEqual(['no writer', undefined])
   expect(await ask()).toEqual([null, '"default";r=0;t=1'])
@@ -329,7 +329,7 @@ test('a merchant can use its whole limit whether its requests go to one process 
   }
 })
 
-test('tokens that a process does not use within 200 milliseconds become available to the other processes', async () => {
+test('rate-limit tokens that a process does not use within 200 milliseconds become available to other processes', async () => {
   const { isLetPass } = processes(2, 100)
   await isLetPass(0)
   vi.advanceTimersByTime(400)
@@ -340,7 +340,7 @@ test('tokens that a process does not use within 200 milliseconds become availabl
   expect(await isLetPass(1)).toBe(true)
 })
 
-test('tokens held by a dead process count as used for one second', async () => {
+test('rate-limit tokens held by a dead process count as used for one second', async () => {
   const { isLetPass, windows } = processes(2, 16)
   await isLetPass(0)
   windows.forget(0)
@@ -349,7 +349,7 @@ test('tokens held by a dead process count as used for one second', async () => {
   expect((await Promise.all(Array.from({ length: 40 }, () => isLetPass(1)))).filter(Boolean)).toHaveLength(16)
 })
 
-test('a flood of requests is rejected without a token exchange for each request', async () => {
+test('a flood of requests is rejected without an exchange of rate-limit tokens for each request', async () => {
   const { isLetPass, questions } = processes(2, 10)
   await Promise.all(Array.from({ length: 20 }, () => isLetPass(0)))
   const before = questions()

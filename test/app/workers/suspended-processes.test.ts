@@ -68,7 +68,7 @@ async function newPayoutsIn(place: TestInstallation): Promise<number> {
 }
 
 describe('a suspended writer process', () => {
-  test('when resumed, commits nothing if another service has taken over the database, and exits', async () => {
+  test('commits nothing and exits when it resumes after another service has taken over the database', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
@@ -145,7 +145,7 @@ describe('a suspended writer process', () => {
 })
 
 describe('a service', () => {
-  test('resumed after another service took over its database commits nothing, rejects its pending requests, and exits', async () => {
+  test('that resumes after another service took over its database commits nothing, rejects its pending requests, and exits', async () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)

@@ -175,7 +175,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
       'account_number',
     ],
     ['a payout method of an unknown type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
-  ])('`import` reports %s, and does not write that object', async (_, lists, wrongId, message) => {
+  ])('`import` reports %s, and does not write the invalid object', async (_, lists, wrongId, message) => {
     const app = await startApp(engine)
 
     const report = await importFrom(app, provider(lists))
@@ -219,7 +219,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     { isNewestFirst: true, failing: 'wallets 2', customers: [1, 10, 1, 1], wallets: [1, 10, 3, 3, 2, 1] },
     { isNewestFirst: false, failing: 'wallets 9', customers: [1, 10, 10, 1], wallets: [1, 10, 8, 8, 9, 1] },
   ])(
-    'an interrupted `import` resumes, and compares the rows that are already imported (isNewestFirst: $isNewestFirst)',
+    'an interrupted `import` resumes, and compares the rows already imported (lists are newest first: $isNewestFirst)',
     async ({ isNewestFirst, failing, ...pages }) => {
       const app = await startApp(engine)
       const numbers = Array.from({ length: 20 }, (_, i) => i + 1)

@@ -350,7 +350,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(await readStoredRows(target)).toEqual(before)
   })
 
-  test('imported rows are listed together with existing rows, and time filters find both', async () => {
+  test('imported rows are listed together with existing rows, and time filters apply to imported and existing rows', async () => {
     const { source, ids } = await startSource(engine)
     // The merchant has a later customer before the import.
     const target = await startApp(engine)

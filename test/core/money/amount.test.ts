@@ -69,7 +69,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('parseAmount accepts the same texts with the same units as an independent implementation', () => {
+  test('parseAmount accepts the same texts as an independent implementation, and returns the same units', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const amount = parseAmount(text)

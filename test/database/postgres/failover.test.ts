@@ -83,7 +83,7 @@ describePostgres('several PostgreSQL servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('the service does not report from a replaced primary that newer events and addresses do not exist', async () => {
+  test('while connected to a replaced primary, the service does not report newer events and addresses as missing', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
     // So the next request has nothing to write.
@@ -127,7 +127,7 @@ async function warmUp(app: App): Promise<void> {
 }
 
 describePostgres('a PostgreSQL commit that waits for a standby', {}, () => {
-  test('a commit that waits for a standby is neither returned to a retry nor readable until the standby has received it', async () => {
+  test('a commit that waits for a standby is neither readable nor returned to a retry until the standby has received it', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()

@@ -74,7 +74,7 @@ describePostgres('opening a PostgreSQL database', {}, () => {
     await expect(open(url)).rejects.toThrow('migration 9999-later, which this version does not know')
   })
 
-  test('opening a PostgreSQL database that does not exist fails with its name, and without the password', async () => {
+  test('the error for a PostgreSQL database that does not exist has the name of the database and not the password', async () => {
     const url = new URL(await newPlace())
     url.password = 'secret'
     url.pathname = '/missing'

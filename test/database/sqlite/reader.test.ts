@@ -78,7 +78,7 @@ describe('a SQLite write', () => {
     }
   })
 
-  test('is visible as soon as it is acknowledged, even in a turn that read before the commit', async () => {
+  test('is visible as soon as it is acknowledged, even in a turn of the event loop that read before the commit', async () => {
     const { db, count } = await startDatabase()
     const seen: number[] = []
 

@@ -70,7 +70,7 @@ describe('a full disk', () => {
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('causes a 503, and a retry with the same key succeeds once there is space', async () => {
+  test('causes a 503, and a retry with the same idempotency key succeeds once there is space', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100000' })
     await leaveRoomFor(app.db, 4)

@@ -36,7 +36,7 @@ const compliance = {
 }
 
 describe.each(everyEngine)('ruling 124: individual and business customers on %s', (engine) => {
-  test('an individual in the older form is registered and returned with the same values', async () => {
+  test('an individual that is registered in the older request form is returned with the same values', async () => {
     const app = await startApp(engine)
     const body = {
       ...individualBody,
@@ -69,7 +69,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(Object.keys(created.body.data.address)).toEqual(Object.keys(address))
   })
 
-  test('a business in the newer form is registered with the country exactly as sent', async () => {
+  test('a business that is registered in the newer request form keeps its country exactly as sent', async () => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('POST', businesses, {
       body: {
@@ -162,7 +162,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect([status, fieldsOf(body)]).toEqual([400, ['documents']])
   })
 
-  test('all invalid fields are reported in one response, with the field names of the form that was sent', async () => {
+  test('all invalid fields are reported in one response, with the field names of the request form that was used', async () => {
     const app = await startApp(engine)
     const nothing = await app.rest('POST', individuals, { body: {} })
     const addressNames = ['line_1', 'city', 'state', 'country'].map((name) => `address.${name}`)

@@ -73,7 +73,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     return { app, people }
   }
 
-  test('matches complete ids, e-mail addresses and phone numbers and prefixes of names, newest customer first', async () => {
+  test('matches complete ids, e-mail addresses and phone numbers, and prefixes of names; the newest customer is first', async () => {
     const { app, people } = await startPeople()
     const { ada, adaeze, firm, ola } = people
     const cases: readonly [search: string, found: readonly string[]][] = [

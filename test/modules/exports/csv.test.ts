@@ -54,7 +54,7 @@ const text = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('CSV cells round-trip any text', () => {
+test('any text that is written to a CSV cell is read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(text, { minLength: 2, maxLength: 6 }), (cells) => {
       const [row = []] = readCsv(csvLine(cells))
@@ -99,7 +99,7 @@ test.each([
   expect(csvCell(text)).toBe(expected)
 })
 
-test('csvLine writes amounts as unquoted numbers, including negative ones', () => {
+test('csvLine writes amounts as unquoted numbers, including negative amounts', () => {
   expect(csvLine([-2_650_000_000n, 5n, null, 12])).toBe('-26.50000000,0.00000005,,12\r\n')
   expect([csvCell(null), csvCell(-12)]).toEqual(['', '-12'])
 })

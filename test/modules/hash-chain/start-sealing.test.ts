@@ -143,7 +143,7 @@ test('a sealer pauses for twenty times the duration of the last run, but at leas
   }
 })
 
-test('the pause of a sealer is not longer after a seal with the maximum number of events', async () => {
+test('a sealer does not pause longer after a seal with the maximum number of events', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal - 1 })

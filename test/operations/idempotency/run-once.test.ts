@@ -235,7 +235,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     },
   )
 
-  test('replays the result for a body that differs only in order, spelling of values or ignored fields', async () => {
+  test('replays the result for a body that differs only in the order of fields, the spelling of values or ignored fields', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const first = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })

@@ -92,7 +92,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('is disabled after days of failures, which records an event, and is enabled by a successful probe', async () => {
+  test('is disabled after days of failures, as an event reports, and is enabled again by a successful probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,

@@ -100,7 +100,7 @@ describe('the pause that a webhook endpoint requests', () => {
     expect(most()).toBeGreaterThan(0)
   })
 
-  test('is not shorter than the pause after many failures', () => {
+  test('does not shorten the pause after many failures', () => {
     const { most, answer, pass } = startPace()
     answer(500, { times: 19 })
     answer(429, { retryAfter: '0' })

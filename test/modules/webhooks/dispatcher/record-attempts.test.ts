@@ -307,7 +307,7 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
     }
   })
 
-  test('it records nothing after the endpoint is deleted', async () => {
+  test('no attempt is recorded after the endpoint is deleted', async () => {
     const { record, attempted, rows, app, endpointNow } = await startStored(engine)
     const { id } = await endpointNow()
     expect((await app.rest('DELETE', `/api/webhooks/${id}`)).status).toBe(200)

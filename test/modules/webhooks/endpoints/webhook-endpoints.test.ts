@@ -69,7 +69,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('return the same secret on an idempotent replay, and the secret is stored only encrypted (ruling 71)', async () => {
+  test('have the same secret in the replay of their creation, and the secret is stored only encrypted (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)

@@ -59,7 +59,7 @@ describe('a response to a webhook', () => {
     })
   })
 
-  test('is the response to a request with exactly the given headers and body', async () => {
+  test('is received for a request that has exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {

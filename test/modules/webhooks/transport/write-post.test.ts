@@ -232,7 +232,7 @@ describe('the provider’s sample code for verification', () => {
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 test.skipIf(!hasPython)(
-  `python's standard library verifies our messages and rejects changed messages${hasPython ? '' : ': python3 IS MISSING'}`,
+  `python's standard library verifies messages of this service and rejects changed messages${hasPython ? '' : ': python3 IS MISSING'}`,
   () => {
     const posts = webhookFormats.flatMap((format) =>
       [sampleEvent().data, ...oddData].map((data) =>
