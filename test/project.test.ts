@@ -128,7 +128,7 @@ function sourcesIn(folder: string): string[] {
     .map((path) => read(join(folder, path)))
 }
 
-test('the source text that a proof replaces in its control occurs exactly once', () => {
+test('the source text that a proof replaces for its negative control occurs exactly once', () => {
   const controls = sourcesIn('test/proofs').flatMap((source) => [...source.matchAll(controlPattern)])
   expect(controls.length).toBeGreaterThan(40)
   const timesThere = (file: string, text: string) => read(file).split(text).length - 1

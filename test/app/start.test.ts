@@ -185,7 +185,7 @@ describe('npm start', () => {
     )
   })
 
-  test('prints and logs a warning that the demo key is public, if HOST allows requests from other machines', async () => {
+  test('if HOST allows requests from other machines, prints and logs a warning that the demo key is public', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended

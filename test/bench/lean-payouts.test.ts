@@ -58,7 +58,7 @@ test('the benchmark’s minimal payout service pays once per key, rejects payout
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a benchmark target for requests or CPU is judged by that ratio; any other target is missed only if both ratios miss it', () => {
+test('a benchmark misses its target if the chosen ratio (requests or CPU), or without a choice each of the two, is too low', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

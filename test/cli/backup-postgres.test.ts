@@ -71,7 +71,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     return json() as { balanced: boolean; chain: { root: string; events: number } }
   }
 
-  test('that the database owner makes are complete: a restored database has the same books and seals', async () => {
+  test('that the database owner makes are complete: a restored database has the same books and the same hash chain', async () => {
     const place = await filledPlace()
     const file = join(place.folder, 'payouts.dump')
     const backup = await cli(place, 'backup', file)

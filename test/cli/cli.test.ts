@@ -284,7 +284,7 @@ describe('the operator’s command line', () => {
     ).toContain('private key')
   })
 
-  test('generates data with the command `fill` that passes the audit and depends only on the seed', async () => {
+  test('generates, with the command `fill`, data that passes the audit and depends only on the seed', async () => {
     const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]

@@ -187,7 +187,7 @@ describe('a stream throws the error of the service for', () => {
   })
 })
 
-test('a forwarded subscription passes its results to a sink', async () => {
+test('client.forward passes the results of a subscription to the given sink', async () => {
   const { address, options } = await startServiceAndProxy()
   const direct = createClient({ url: address, apiKey: demoApiKey })
   const after = String((await readAll(direct)).length)

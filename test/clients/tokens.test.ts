@@ -124,7 +124,7 @@ describe('a client with tokens', () => {
   })
 })
 
-test('the error has the outcome `unknown` and the idempotency key if a payout’s response is lost and no new token is obtained', async () => {
+test('the error has the outcome `unknown` and the idempotency key if a payout’s response is lost and no new token is issued', async () => {
   const { address, proxy } = await startServiceAndProxy()
   const customer_id = await adaAt(address)
   const server = createClient({ url: address, apiKey: demoApiKey })

@@ -51,7 +51,7 @@ describe('the console link', () => {
     expect(console.entrance.linkToken).toMatch(/^[\w-]{43}$/)
   })
 
-  test('is not consumed by a HEAD request or a request from another page', async () => {
+  test('is not used up by a HEAD request or by a request from a page of another site', async () => {
     const { console } = await start()
     expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
     for (const site of ['cross-site', 'same-site']) {

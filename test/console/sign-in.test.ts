@@ -304,7 +304,7 @@ describe('a request to the console', () => {
     expect((await console.browser().useLink(token)).status).toBe(303)
   })
 
-  test('from a link on another site opens only the sign-in page, even with a session cookie, and other cross-site requests are rejected', async () => {
+  test('from a link on another site opens only the sign-in page, even with a session cookie; other cross-site requests fail', async () => {
     const { console } = await start()
     const ada = console.browser()
     await ada.signIn('ada', password)

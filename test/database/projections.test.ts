@@ -58,7 +58,7 @@ type Sliced = {
   slice(context: object, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
 }
 
-describe.each(everyEngine)('projections on %s', (engine) => {
+describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
   test('of any list have the same values as whole rows, for each column alone and for all together', async () => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
@@ -193,7 +193,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
 
 const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
 
-describe('projected queries', () => {
+describe('queries with a projection (selected columns)', () => {
   /** Records the executed queries. */
   function recorder() {
     const queries: Query[] = []
@@ -255,7 +255,7 @@ describe('projected queries', () => {
   })
 })
 
-describePostgres('projected queries on PostgreSQL', {}, () => {
+describePostgres('queries with a projection on PostgreSQL', {}, () => {
   const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
   /** Parameters that fail during execution, and before it. */
   const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
@@ -267,7 +267,7 @@ describePostgres('projected queries on PostgreSQL', {}, () => {
     selectFrom('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
   )
 
-  test('projected queries are deallocated on PostgreSQL when they are evicted, even if a concurrent query fails', async () => {
+  test('queries with a projection are deallocated on PostgreSQL when they are evicted, even if a concurrent query fails', async () => {
     const { app } = await startFilled('postgres')
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })

@@ -80,7 +80,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mod
   )
 
   test.each(['/openapi.json', '/docs', '/docs/errors'])(
-    'the reference is compressed as the client accepts: %s',
+    'the reference is compressed with an encoding that the client accepts: %s',
     async (url) => {
       const server = await startServer({ mode })
       const plain = await server.inject(url)

@@ -216,7 +216,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
-  test('ruling 12: an Authorization header with another scheme is ignored if x-api-key is present', async () => {
+  test('ruling 12: an Authorization header with the scheme Basic is ignored if x-api-key is present', async () => {
     const app = await startApp(engine)
     const headers = { authorization: 'Basic dXNlcjpwYXNz' }
     expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)

@@ -8,7 +8,7 @@ const json = { 'content-type': 'application/json' }
 
 describe.each(everyEngine)('field names in a body on %s', (engine) => {
   test.each(endpointsForCustomers)(
-    'ruling 13: $name rejects a field name in another spelling',
+    'ruling 13: $name rejects the field customer_id in any other spelling',
     async ({ method, path, body }) => {
       const app = await startApp(engine)
       const spellings = [

@@ -224,7 +224,7 @@ describe('`contract check` reports a difference if', () => {
   })
 })
 
-test('`contract check --write` reports a created customer if a member of the address has another name', async () => {
+test('`contract check --write` reports a created customer if a member of the address has a name that is not in the contract', async () => {
   const app = await startMerchant('sqlite')
   const client = clientOf(app, (request, response) =>
     request.method === 'POST' && request.path === '/api/business-customers'

@@ -157,7 +157,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(answers).toEqual([rejected(refusal), fulfilled(1)])
   })
 
-  test('after it has written is rolled back, and earlier operations run again and commit with the others', async () => {
+  test('after it has written is rolled back, and earlier operations run again and commit with the other operations', async () => {
     const { db, counted } = await startDatabase()
     const before = vi.fn(takeNumber)
     const after = vi.fn(takeNumber)
@@ -425,7 +425,7 @@ test('queued SQLite writes are committed even if new requests prolong the turn o
   await Promise.all(others)
 })
 
-test('a SQLite snapshot stays the same when a write is committed in the same turn', async () => {
+test('a SQLite snapshot stays the same when a write is committed in the same turn of the event loop', async () => {
   const { db } = await startDatabase()
   takeClock()
   const stored = db.write((tx) => insertMerchant(tx, merchantRow(2)))

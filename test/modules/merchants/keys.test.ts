@@ -57,7 +57,7 @@ describe('the format of an API key', () => {
     }
   })
 
-  test('matchesHash compares a secret with its hash', () => {
+  test('has a secret that matchesHash compares with its hash', () => {
     expect(matchesHash('secret', hashSecret('secret'))).toBe(true)
     expect(matchesHash('Secret', hashSecret('secret'))).toBe(false)
   })
@@ -154,7 +154,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('record the time of a use only if it differs from the recorded time by at least a minute', async () => {
+  test('record the time of a use only if that time differs from the recorded time by at least a minute', async () => {
     const app = await startApp(engine)
     const [firstKey] = await listKeys(app.service, app.merchant.id)
     const id = String(firstKey?.id)

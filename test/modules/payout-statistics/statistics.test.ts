@@ -140,7 +140,7 @@ const forgetStatistics = (app: App) =>
   tamperWith(app, 'delete from payout_statistics', 'update statistics_cursors set through = 0')
 
 describe.each(everyEngine)('the payout statistics on %s', (engine) => {
-  test('equal the sums over all payouts for any sequence of payouts and seals, before and after a rebuild', async () => {
+  test('equal the sums over all payouts for any sequence of payouts and hash chain seals, before and after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const { app, expected, run } = await startCountedApp(engine)
@@ -176,7 +176,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     ])
   })
 
-  test('include earlier events after a background run has counted them, and events of later seals after that', async () => {
+  test('include earlier events after a background run has counted them, and then also events that are sealed later', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -195,7 +195,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('count each event once if two sealers, two background counts and a rebuild run concurrently', async () => {
+  test('count each event once if two hash chain sealers, two background counts and a rebuild run concurrently', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -231,7 +231,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('include unsealed events after a background count only if no sealer runs', async () => {
+  test('include events outside the hash chain after a background count only if no hash chain sealer runs', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await countHistory(app.service, { hasSealer: true, restRatio: 0 })

@@ -310,7 +310,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       expect(error.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
-    test('fails for payout methods that are unknown, of another owner, no bank accounts, or in a currency without a corridor', async () => {
+    test('fails for payout methods that are unknown, of another owner, not bank accounts, or in a currency that is not paid out', async () => {
       const { app, methods, unpaid, customers } = await startWithPlaces(engine)
       const rejection = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }

@@ -46,7 +46,7 @@ function signature(key: string, id: string, body: string, seconds = nowMs / 1000
 }
 
 describe('a request of an HTTP rail to its bank', () => {
-  test('submits all fields of the order, signed with its id', async () => {
+  test('submits all fields of the order, with a signature that covers the id of the order', async () => {
     const { rail, bank } = await railTo(replyWith(201, { state: 'ACCEPTED' }))
     await rail.submit(order)
     const [{ method, url, headers, body } = { headers: {} as IncomingMessage['headers'], body: '' }] = bank.received

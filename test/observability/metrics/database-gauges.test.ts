@@ -55,7 +55,7 @@ describe.each(everyEngine)('the database gauges on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('the gauge of unsealed events on %s', (engine) => {
+describe.each(everyEngine)('the gauge of events that are not yet sealed in the hash chain, on %s', (engine) => {
   test('counts the unsealed events of all merchants, and has the age of the oldest unsealed event', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })

@@ -176,7 +176,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
   })
 })
 
-describe.each(everyEngine)('an event that waits for an earlier event of its object on %s', (engine) => {
+describe.each(everyEngine)('on %s, an event that waits for an earlier event of its object', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
   test('becomes due when the earlier event is finished, and later events and other objects’ events do not', async () => {

@@ -197,7 +197,7 @@ describe('the failure of a webhook attempt is reported with its kind and message
     expect(sent).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
-  test('the certificate is untrusted or has another name', async () => {
+  test('the certificate is untrusted or was issued for another host name', async () => {
     const { port, received } = await startReceiver(undefined, { isSecure: true })
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
     const trusting = senderOf({ ...live, lookUp })
