@@ -571,11 +571,11 @@ test('findLayoutViolations reports too many files at the root, and two files wit
   ])
 })
 
-test('the sources have no ternary on one value of an enum', () => {
+test('the sources have no ternary that compares an enum with one of its values', () => {
   expect(findKindTernaries(readSources())).toEqual([])
 })
 
-test('findKindTernaries reports a ternary on an enum value, unless the condition is named or a branch is null', () => {
+test('findKindTernaries reports a ternary on an enum value, unless its condition is a named constant or a branch is null', () => {
   const sources = {
     'src/modules/payouts/payout.ts': `
       export const payoutKinds = ['BANK', 'WALLET'] as const

@@ -69,7 +69,7 @@ describe('package.json', () => {
   })
 
   // npm may run on an older Node than the installed one, and then prints a warning for each package.
-  test('has an .npmrc that limits npm’s output to errors', () => {
+  test('and .npmrc limit npm’s output to errors', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
   })
 })
@@ -128,7 +128,7 @@ function sourcesIn(folder: string): string[] {
     .map((path) => read(join(folder, path)))
 }
 
-test('the source text that the control of a proof replaces occurs exactly once', () => {
+test('the source text that a proof replaces for its negative control occurs exactly once', () => {
   const controls = sourcesIn('test/proofs').flatMap((source) => [...source.matchAll(controlPattern)])
   expect(controls.length).toBeGreaterThan(40)
   const timesThere = (file: string, text: string) => read(file).split(text).length - 1

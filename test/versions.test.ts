@@ -36,7 +36,7 @@ describe('the changelog', () => {
     expect(groups.filter((group) => !known.includes(String(group)))).toEqual([])
   })
 
-  test('lists every deprecated element of the GraphQL schema, which starts its 12 months of notice', () => {
+  test('lists every deprecated element of the GraphQL schema, because that entry starts the 12 months of notice', () => {
     const deprecated = Object.values(sandboxSchema.getTypeMap()).flatMap(deprecatedElements)
     expect(deprecated).toContain('BankAccountInput.recipientName')
     const listed = releases

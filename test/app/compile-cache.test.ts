@@ -32,7 +32,7 @@ function filesIn(folder: string): string[] {
 
 const explained = { status: 0, stdout: expect.stringContaining('Usage: npm run'), stderr: '' }
 
-test('the compile cache is stored next to the packages; if its folder cannot be created, the command runs without it', () => {
+test('the compile cache is in a folder next to the packages; if the folder cannot be created, a command runs without a cache', () => {
   expect(help()).toEqual(explained)
   expect(filesIn(join(root, 'node_modules/.cache/payout-gateway')).length).toBeGreaterThan(10)
 

@@ -342,7 +342,7 @@ describe('readConfig, for the console,', () => {
     expect(faults.join()).not.toMatch(/geheim|ddd/)
   })
 
-  test('rejects CONSOLE_USERS if it names an operator twice', () => {
+  test('rejects CONSOLE_USERS if it contains two operators with the same name', () => {
     const CONSOLE_USERS = `ada:act:${passwordHash} ADA:look:${passwordHash}`
     expect(faultsOf({ CONSOLE_USERS }).slice(1)).toEqual(['  CONSOLE_USERS must name each operator once'])
   })
@@ -391,7 +391,7 @@ describe('readConfig, for rails,', () => {
   })
 
   test.each(['http://localhost:4200', 'http://127.0.0.1:4200/v1', 'http://[::1]:4200', 'https://bank.example'])(
-    'accepts a rail at %s in live mode',
+    'accepts the rail URL %s in live mode',
     (url) => {
       const { rails } = readConfig({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK })
       expect(rails).toEqual([{ name: 'bank', url, secrets: [RAIL_SECRET_BANK] }])
@@ -399,7 +399,7 @@ describe('readConfig, for rails,', () => {
   )
 
   test.each(['http://bank.example', 'http://10.0.0.1', 'http://127.0.0.1.bank.example'])(
-    'accepts a rail at %s in the sandbox, and rejects it in live mode',
+    'accepts the rail URL %s in the sandbox, and rejects it in live mode',
     (url) => {
       expect(readConfig({ RAILS: `bank:${url}`, RAIL_SECRET_BANK }).rails).toHaveLength(1)
       expect(faultsOf({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK }).slice(1)).toEqual([

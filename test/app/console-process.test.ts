@@ -45,7 +45,7 @@ async function pay(address: string): Promise<number> {
 }
 
 describe.each(['1', '2'])('the console of a service with WORKERS=%s', (WORKERS) => {
-  test('runs in a separate process, which is restarted when it dies and stops with the service', async () => {
+  test('runs in a separate process, which is restarted when it dies and ends when the service ends', async () => {
     const { address, place, child, ended, greeting, origin, consoleProcess, signInPage } = await start({ WORKERS })
     expect(greeting).toContain(`  Console  ${origin} (for operators: operator create)\n`)
     await expect.poll(signInPage, patience).toBe(200)
@@ -81,7 +81,7 @@ describe.each(['1', '2'])('the console of a service with WORKERS=%s', (WORKERS) 
   })
 })
 
-test('a service pays even if its console cannot listen on its port, and logs the reason', async () => {
+test('a service whose console port is in use still makes payouts, and logs why its console did not start', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo

@@ -68,7 +68,7 @@ describe('.env.example', () => {
 })
 
 describe('the effective variables', () => {
-  test('show the default of an unset variable, which may depend on the mode', () => {
+  test('include the default of each unset variable, which may depend on the mode', () => {
     const rows = rowsOf({})
     expect(rows.CORS_ORIGINS).toEqual({ value: '*', source: 'default' })
     expect(rowsOf({ MODE: 'live' }).CORS_ORIGINS).toEqual({ value: null, source: 'default' })

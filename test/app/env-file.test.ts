@@ -61,7 +61,7 @@ EMPTY=
     expect(readEnvFile(folder).errors).toEqual([expect.stringContaining('.env is not readable')])
   })
 
-  test('causes an error with the number of each malformed line, and not its text, which may be a secret', () => {
+  test('causes an error with the line number, but not the text, of each malformed line, because the text may be a secret', () => {
     const folder = folderWith('HOST=::1\nPORT 5000\nwhsec_secret\n1ST=x\nMODE="live\nLOG_LEVEL=warn\n')
     const { errors } = readEnvFile(folder)
     const path = join(folder, '.env')
@@ -90,7 +90,7 @@ function run(
 }
 
 describe('when a program starts,', () => {
-  test('a command reads .env in its working directory, and reports the source of each value without secrets', () => {
+  test('a command reads .env in its working directory; `config` prints the source of each value, but no secrets', () => {
     const key = Buffer.alloc(32, 7).toString('base64')
     const folder = folderWith(
       `PORT=5000\nLOG_LEVEL=debug\nSECRETS_KEY=${key}\nDATABASE_URL=postgres://me:p%40ss@db/x\n`,
@@ -124,7 +124,7 @@ describe('when a program starts,', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('PORT must be a whole number from 0 to 65535')])
   })
 
-  test.each(['src/app/main.ts', 'src/cli/cli.ts'])('%s, which tests start, does not read .env', (program) => {
+  test.each(['src/app/main.ts', 'src/cli/cli.ts'])('%s does not read .env if a test starts it directly', (program) => {
     const folder = folderWith('PORT=none\n')
     const env = { DATABASE_URL: 'nonsense' }
     const { stderr } = run(program, { folder, env, args: program.includes('cli') ? ['config'] : [] })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-test('a log line that arrives during a write is written without waiting for another line', async () => {
+test('a line that is logged during a slow write is written as soon as that write ends, even if no other line is logged', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'support/stalled-log.ts')], { stdio: 'pipe' })
   onTestFinished(() => void child.kill())
   await once(child.stderr, 'data')

@@ -56,7 +56,7 @@ async function payoutsAfterCrash(place: TestInstallation, { child, ended }: Awai
 }
 
 describe('a running service', () => {
-  test('whose WAL is removed saves acknowledged writes and rejects every request', async () => {
+  test('whose WAL is removed keeps acknowledged writes and rejects every further request', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
 
@@ -95,7 +95,7 @@ describe('a running service', () => {
     })
   })
 
-  test('whose WAL is removed while idle saves earlier writes, and commands fail instead of writing to another WAL', async () => {
+  test('that is idle when its WAL is removed keeps earlier writes, and commands fail instead of creating another WAL', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
     const ids: string[] = []
@@ -113,7 +113,7 @@ describe('a running service', () => {
     expect(await payoutsAfterCrash(place, service)).toBe(demoPayoutCount + 10)
   })
 
-  test('whose shared-memory index is removed keeps a deposit made by a command, even after a clean shutdown', async () => {
+  test('whose WAL index (-shm file) is removed keeps a deposit made by a command, even after a clean shutdown', async () => {
     const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)

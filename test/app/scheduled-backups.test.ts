@@ -75,7 +75,7 @@ describe('the backup schedule', () => {
     },
   )
 
-  test('logs why a backup failed, does not affect requests, and makes a backup once the cause is removed', async () => {
+  test('logs why a backup failed, does not affect requests, and makes a backup once the cause of the failure is gone', async () => {
     const { place, folder } = await scheduledPlace()
     // A file instead of a folder.
     writeFileSync(folder, '')
@@ -166,7 +166,7 @@ describe('a backup is due', () => {
   })
 })
 
-test('scheduled backups are ordered by number, not by time', async () => {
+test('scheduled backups are ordered by the number in their file names, not by time', async () => {
   const { folder } = await createEmptyInstallation()
   const path = '/somewhere/payouts.sqlite'
   const first = nextBackupPath(folder, path, startedAt)
@@ -184,7 +184,7 @@ test('scheduled backups are ordered by number, not by time', async () => {
   expect(listUnfinishedBackups(folder, path)).toEqual([`${second}.123.partial`])
 })
 
-test('doctor reports a backup folder that is missing, empty, or without a recent backup', async () => {
+test('`doctor` reports a backup folder that is missing, empty, or without a recent backup', async () => {
   const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '6h' })
   const look = async () => {
     const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]

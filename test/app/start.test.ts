@@ -34,7 +34,7 @@ describe('npm start', () => {
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
   })
 
-  test('prints the URL of GraphQL, which serves GraphiQL to a browser', async () => {
+  test('prints the URL of the GraphQL API, which serves GraphiQL to browsers', async () => {
     const { greeting, address } = await startService(await createDemoInstallation())
     expect(greeting).toContain(`  GraphQL  ${address}/graphql (GraphiQL, in a browser)\n`)
     const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
@@ -69,7 +69,7 @@ describe('npm start', () => {
     },
   )
 
-  test('serves the requests in the README', async () => {
+  test('responds successfully to the example requests in the README', async () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount })
   })
 
-  test('rejects a database of the other mode, as every command does', async () => {
+  test('rejects a database whose mode differs from MODE, and so do the commands', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
@@ -185,7 +185,7 @@ describe('npm start', () => {
     )
   })
 
-  test('warns on the console and in the log that the demo key is public if HOST admits other machines', async () => {
+  test('if HOST allows requests from other machines, prints and logs a warning that the demo key is public', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended

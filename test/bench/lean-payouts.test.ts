@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-lean-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 // A yardstick that kept fewer promises than a payout would be an unfair comparison.
-test('the lean yardstick pays once per key, rejects payouts without funds, and keeps its books balanced', async () => {
+test('the benchmark’s minimal payout service pays once per key, rejects payouts without funds, and keeps its books balanced', async () => {
   const path = join(folder, 'source.sqlite')
   const [merchant] = await richMerchants(`sqlite:${path}`, 1)
   const merchantId = merchant?.id ?? ''
@@ -58,7 +58,7 @@ test('the lean yardstick pays once per key, rejects payouts without funds, and k
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a ratio misses its target by the figure that the target names, or if none is named, only by both figures', () => {
+test('a benchmark misses its target if the chosen ratio (requests or CPU), or without a choice each of the two, is too low', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

@@ -38,7 +38,7 @@ const chainOf = async (place: Awaited<ReturnType<typeof sealedPlace>>, ...words:
   return { code, ...(json() as { findings: { examples: string[] }[]; chain: Record<string, unknown> }) }
 }
 
-test('audit --chain writes the chain heads to a file, and detects differences from a heads file or a backup', async () => {
+test('`audit --chain` writes the chain heads to a file, and detects differences from an earlier heads file or from a backup', async () => {
   const place = await sealedPlace()
   const [heads, backup] = [join(place.folder, 'heads'), join(place.folder, 'backup.sqlite')]
   const { code, chain } = await chainOf(place, '--keep-heads', heads)
@@ -56,7 +56,7 @@ test('audit --chain writes the chain heads to a file, and detects differences fr
   }
 })
 
-test('audit --chain reports the first changed row, and restore rejects a backup that contains a changed row', async () => {
+test('`audit --chain` reports the first changed row, and `restore` rejects a backup that contains a changed row', async () => {
   const place = await sealedPlace()
   const backup = join(place.folder, 'backup.sqlite')
   change(
@@ -72,7 +72,7 @@ test('audit --chain reports the first changed row, and restore rejects a backup 
   expect(restored.stderr).toContain('not history is as it was sealed, such as merchant ')
 })
 
-test('audit rejects --heads without --chain, and a --heads file that contains no heads', async () => {
+test('`audit` rejects --heads without --chain, and a --heads file that contains no heads', async () => {
   const place = await sealedPlace()
   const file = join(place.folder, 'heads')
   await writeFile(file, 'no heads\n')

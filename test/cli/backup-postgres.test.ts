@@ -71,7 +71,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     return json() as { balanced: boolean; chain: { root: string; events: number } }
   }
 
-  test('that the database owner makes are complete, and restore the same books and seals', async () => {
+  test('that the database owner makes are complete: a restored database has the same books and the same hash chain', async () => {
     const place = await filledPlace()
     const file = join(place.folder, 'payouts.dump')
     const backup = await cli(place, 'backup', file)
@@ -108,7 +108,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
       `public.payouts has no of ${demoPayoutCount + 20} rows`,
     ],
     ['pg_dump is older than the server', 'echo "pg_dump (PostgreSQL) 9.6.24"', /pg_dump has version 9, older than the/],
-  ])('leave no file behind if %s', async (_, tool, message) => {
+  ])('are rejected and leave no file behind if %s', async (_, tool, message) => {
     const place = await filledPlace()
     const folder = join(place.folder, 'bin')
     mkdirSync(folder)
@@ -135,7 +135,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(readdirSync(place.folder)).toEqual([])
   })
 
-  test('are rejected by restore if their schema differs, and the database stays empty', async () => {
+  test('are rejected by `restore` if their schema differs, and the target database stays empty', async () => {
     const place = await filledPlace()
     await asAdmin('drop trigger transfers_no_delete on transfers; drop index payouts_by_idempotency_key', place.name)
     const file = join(place.folder, 'payouts.dump')
@@ -151,7 +151,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(await cli(other, 'restore', good)).toMatchObject({ code: 0 })
   })
 
-  test('are rejected by restore if the file is missing or invalid, or with --replace', async () => {
+  test('are rejected by `restore` if the file is missing or invalid, or with the option --replace', async () => {
     const place = await newPlace()
     const file = join(place.folder, 'payouts.dump')
     expect((await cli(place, 'restore', file)).stderr).toMatch(/The file \S+ does not exist/)
@@ -160,7 +160,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect((await cli(place, 'restore', file, '--replace')).stderr).toContain('--replace is for SQLite')
   })
 
-  test('are written by migrate --backup before it changes the database', async () => {
+  test('are written by `migrate --backup` before it changes the database', async () => {
     const place = await newPlace()
     const client = new pg.Client(place.env.DATABASE_URL)
     await client.connect()
@@ -175,7 +175,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(existsSync(file)).toBe(true)
   })
 
-  test('are made on one schedule for all processes when BACKUP_DIR is set, and doctor checks them', async () => {
+  test('are made on one schedule for all processes when BACKUP_DIR is set, and `doctor` checks them', async () => {
     const place = await filledPlace({ BACKUP_EVERY: '1s', BACKUP_KEEP: '2', WORKERS: '2', PORT: '0' })
     const folder = join(place.folder, 'backups')
     mkdirSync(folder)

@@ -115,7 +115,7 @@ describe('the operator’s command line', () => {
     expect((await fetch(`${address}/api/customers`, { headers: { 'x-api-key': apiKey } })).status).toBe(200)
   })
 
-  test('sets rates, fees and assets, and rejects invalid ones', async () => {
+  test('sets rates, fees and assets, and rejects invalid values', async () => {
     const place = await createEmptyInstallation()
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1600.50', '--json')).json()).toMatchObject({
       rate: '1600.5',
@@ -234,7 +234,7 @@ describe('the operator’s command line', () => {
     expect((await list('payout', 'list', '--customer', customerId ?? '')).total).toBeGreaterThan(0)
   })
 
-  test('uses the mode of the database if MODE is not set, and rejects a different MODE', async () => {
+  test('uses the mode of the database if MODE is not set, and rejects a MODE other than the mode of the database', async () => {
     const place = await createLiveInstallation()
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     // An empty variable is an absent one.
@@ -247,7 +247,7 @@ describe('the operator’s command line', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
-  test('registers extended keys and address pools, the only sources of deposit addresses in live mode', async () => {
+  test('registers extended public keys and address pools, the only sources of deposit addresses in live mode', async () => {
     const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
@@ -284,7 +284,7 @@ describe('the operator’s command line', () => {
     ).toContain('private key')
   })
 
-  test('generates data with fill that passes the audit and depends only on the seed', async () => {
+  test('generates, with the command `fill`, data that passes the audit and depends only on the seed', async () => {
     const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
@@ -309,7 +309,7 @@ describe('the operator’s command line', () => {
     expect(audit.json()).toMatchObject({ balanced: false })
   })
 
-  test('copies a database in use to a valid backup that balances, and never overwrites a file', async () => {
+  test('writes a valid backup of a database in use, and never overwrites a file', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const pay = () =>
@@ -335,7 +335,7 @@ describe('the operator’s command line', () => {
     expect(second.stderr).toContain('exists already')
   })
 
-  test('requires an existing database, except for migrate', async () => {
+  test('requires an existing database for every command except `migrate`', async () => {
     const place = await createEmptyInstallation()
     // A mistyped URL must not look like an empty database whose books balance.
     expect((await cli(place, 'audit')).stderr).toContain('does not exist')

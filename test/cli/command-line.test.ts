@@ -32,7 +32,7 @@ describe('a command line is rejected with exit code 2', () => {
     expect(await run(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
   })
 
-  test('the command line accepts a value that starts with a dash after an equals sign', async () => {
+  test('an option value that begins with a dash is accepted after an equals sign', async () => {
     expect((await run('payout', 'settle', 'p', 'failed', '--reason=--override')).stderr).toContain('does not exist')
   })
 })

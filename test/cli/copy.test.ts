@@ -173,9 +173,9 @@ const directions: [Engine, Engine][] = [
   ['postgres', 'sqlite'],
 ]
 
-describePostgres('copy', {}, () => {
+describePostgres('the command `copy`', {}, () => {
   test.each(directions)(
-    'from %s to %s copies every row byte for byte, and the books of the target balance',
+    '`copy` from %s to %s copies every row byte for byte, and the books of the target balance',
     async (from, to) => {
       const source = await startSource(from)
       await source.customer()
@@ -205,7 +205,7 @@ describePostgres('copy', {}, () => {
   )
 
   test.each(directions)(
-    'from %s to %s keeps API keys, idempotency keys, cursors, tokens and pending deliveries working',
+    'after a `copy` from %s to %s, API keys, idempotency keys, cursors, tokens and pending deliveries still work',
     async (from, to) => {
       const lines: string[] = []
       const source = await startSource(from, (line) => lines.push(line))
@@ -275,7 +275,7 @@ describePostgres('copy', {}, () => {
     },
   )
 
-  test.each(directions)('from %s to %s continues after an interruption at any table', async (from, to) => {
+  test.each(directions)('`copy` from %s to %s continues after an interruption at any table', async (from, to) => {
     const source = await startSource(from)
     await source.customer()
     await source.wallet({ balance: '100' })
@@ -302,7 +302,7 @@ describePostgres('copy', {}, () => {
     expect(await readCopied({ url: target })).toEqual(await readCopied(source))
   })
 
-  test('creates the indexes and foreign keys that it dropped from PostgreSQL, also after an interruption', async () => {
+  test('`copy` recreates the indexes and foreign keys that it dropped from PostgreSQL, even after an interruption', async () => {
     const source = await startSource('sqlite')
     await source.wallet({ balance: '100' })
     const migrated = await startSource('postgres')
@@ -322,7 +322,7 @@ describePostgres('copy', {}, () => {
   })
 
   test.each(directions)(
-    'from %s to %s, interrupted between its two marks, leaves neither database in use, and ends by the same command',
+    '`copy` from %s to %s that stops before the target is marked complete blocks both databases until it is run again',
     async (from, to) => {
       const source = await startSource(from)
       await source.wallet({ balance: '100' })
@@ -349,7 +349,7 @@ describePostgres('copy', {}, () => {
     },
   )
 
-  test('is named by doctor on both databases while it is incomplete, and nothing that it has yet to create', async () => {
+  test('`doctor` reports an incomplete copy on both databases, and does not report the indexes that the copy will create', async () => {
     const source = await startSource('sqlite')
     const target = await newTarget('postgres')
     const [fenced, incomplete] = await Promise.all([placeOf(source.url), placeOf(target)])
@@ -366,7 +366,7 @@ describePostgres('copy', {}, () => {
   })
 
   test.each(directions)(
-    'from %s to %s works as the owner of the tables, to whom row-level security applies',
+    '`copy` from %s to %s works as the owner of the tables, to whom row-level security applies',
     async (from, to) => {
       const owned = await newOwnedDatabase()
       const source = from === 'postgres' ? await startOwnedSource(owned.url) : await startSource('sqlite')
@@ -385,7 +385,7 @@ describePostgres('copy', {}, () => {
     },
   )
 
-  test('rejects a source whose policies may hide rows from it', async () => {
+  test('`copy` rejects a source whose row-level security policies may hide rows', async () => {
     const owned = await newOwnedDatabase()
     const source = await startOwnedSource(owned.url)
     await source.wallet({ balance: '100' })
@@ -399,7 +399,7 @@ describePostgres('copy', {}, () => {
   })
 
   test.each(directions)(
-    'from %s to %s detects a value that was changed in the target, and does not complete the move',
+    '`copy` from %s to %s detects a value that was changed in the target, and does not complete the move',
     async (from, to) => {
       const source = await startSource(from)
       const wallet = await source.wallet({ balance: '100' })
@@ -439,7 +439,7 @@ describePostgres('copy', {}, () => {
     },
   )
 
-  test('rejects every target that is not empty, without blocking the source', async () => {
+  test('`copy` rejects every target that is not empty, without blocking the source', async () => {
     const source = await startSource('sqlite')
     const foreign = await newTarget('postgres')
     await runSql(foreign, 'create table letters (text text)')
@@ -457,7 +457,7 @@ describePostgres('copy', {}, () => {
     await used.otherMerchant()
   })
 
-  test('accepts a target that was only migrated, and rejects an incomplete copy whose source was used again', async () => {
+  test('`copy` accepts a target that was only migrated, and rejects an incomplete copy whose source was used again', async () => {
     const source = await startSource('sqlite')
     const target = await newTarget('postgres')
     const targetPlace = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
@@ -483,7 +483,7 @@ describePostgres('copy', {}, () => {
     )
   })
 
-  test('prevents a service from starting on a source that has moved, unless it is started with --anyway', async () => {
+  test('after a `copy`, a service does not start on the source database unless it is started with --anyway', async () => {
     const place = await createDemoInstallation()
     const target = await newTarget('postgres')
     const running = await startService(place)
@@ -510,7 +510,7 @@ describePostgres('copy', {}, () => {
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
-  test('makes a service that starts during the copy wait, and exit when the database has moved', async () => {
+  test('a service that starts on the source database during a `copy` waits, and exits when the database has moved', async () => {
     const place = await createDemoInstallation()
     const target = await newTarget('postgres')
     const interrupt = () => {

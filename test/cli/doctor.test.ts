@@ -130,7 +130,7 @@ const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advic
   ],
 ]
 
-describe.each(everyEngine)('doctor on %s', (engine) => {
+describe.each(everyEngine)('`doctor` on %s', (engine) => {
   test('performs every check and reports no fault on a healthy installation', async () => {
     const { look } = await startInstallation(engine)
 
@@ -140,7 +140,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
     expect(diagnoses.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
   })
 
-  test('reports no fault for a webhook endpoint that was disabled by request', async () => {
+  test('reports no fault if a webhook endpoint is disabled because its merchant disabled it', async () => {
     const { spoil, look } = await startInstallation(engine)
     await spoil(`update webhook_endpoints set status = 'disabled', disabled_reason = 'by_request'`)
 
@@ -160,7 +160,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
   )
 })
 
-describe('doctor on a SQLite file', () => {
+describe('`doctor` on a SQLite file', () => {
   test.each<[check: string, (path: string) => void, advice: RegExp]>([
     ['permissions', (path) => chmodSync(path, 0o644), /^chmod 600 .*payouts\.sqlite /],
     ['disk', (path) => truncateSync(path, 2 * freeBytes(path)), /Make room/],
@@ -210,8 +210,8 @@ function leaveWriteAheadLog(path: string): void {
   database.close()
 }
 
-describePostgres('doctor on a PostgreSQL server', {}, () => {
-  test('reports server settings that can lose commits', async () => {
+describePostgres('`doctor` on PostgreSQL', {}, () => {
+  test('`doctor` reports settings of PostgreSQL that can lose commits', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
 
@@ -225,7 +225,7 @@ describePostgres('doctor on a PostgreSQL server', {}, () => {
     )
   })
 
-  test('reports a pool that exceeds the server’s connection limit, and an unreachable server', async () => {
+  test('`doctor` reports a pool that exceeds PostgreSQL’s connection limit, and a server that it cannot reach', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
     const lookAt = (url: string) => diagnose(readConfig({ DATABASE_URL: url }), Date.now())

@@ -4,7 +4,7 @@ import { databaseName } from '../../src/database/engines.ts'
 import { startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
-test('a command prints its mode and database to standard error, except with --json', async () => {
+test('a command prints its mode and the name of its database to standard error, except with --json', async () => {
   const place = await createDemoInstallation()
   const listing = await cli(place, 'merchant', 'list')
   expect(listing).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
@@ -17,7 +17,7 @@ test('the printed name of a database contains no password', () => {
   expect(databaseName(url)).toBe('postgres://db.example:6432/payouts, other.example:5432/payouts')
 })
 
-test('live mode requires --yes for a deposit above 10,000 units, and a reason for every movement of money', async () => {
+test('live mode requires --yes for a deposit above 10,000 units, and --reason for every command that moves money', async () => {
   const app = await startApp('sqlite', { mode: 'live' })
   const walletId = await app.wallet({ assetCode: 'NGN' })
   const place = await createEmptyInstallation({ DATABASE_URL: app.url, MODE: 'live' })

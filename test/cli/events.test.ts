@@ -75,8 +75,8 @@ async function receiver(answers: number[] = []) {
 
 const sequencesOf = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body).sequence)
 
-describe.each(everyEngine)('events tail on %s', (engine) => {
-  test('prints the events from the given sequence on, inclusive, and then new events until stopped (ruling 81)', async () => {
+describe.each(everyEngine)('`events tail` on %s', (engine) => {
+  test('prints the events from the given sequence number on, and then new events until it is stopped (ruling 81)', async () => {
     const place = await placeOn(engine)
     await cli(place, 'trigger', 'wallet.created')
     const { sequence: latest } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
@@ -96,7 +96,7 @@ describe.each(everyEngine)('events tail on %s', (engine) => {
   })
 })
 
-describe('events tail', () => {
+describe('`events tail`', () => {
   test('without --json prints one line for each event of the given types', async () => {
     const place = await createDemoInstallation()
     const tail = going(place, 'events', 'tail', '--types', 'customer.updated, wallet.created')
@@ -110,7 +110,7 @@ describe('events tail', () => {
     expect(await tail.end()).toBe(0)
   })
 
-  test('rejects an invalid --from, an unknown event type, and a missing --merchant if there are several merchants', async () => {
+  test('rejects an invalid --from and an unknown event type, and requires --merchant if there are several merchants', async () => {
     const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const tail = going(place, 'events', 'tail', ...args)
@@ -126,7 +126,7 @@ describe('events tail', () => {
   test.each<[string, (child: ChildProcess) => void]>([
     ['Ctrl-C', (child) => child.kill('SIGINT')],
     ['a closed output pipe', (child) => child.stdout?.destroy()],
-  ])('exits with code 0 on %s', async (_, end) => {
+  ])('exits with code 0 when it receives %s', async (_, end) => {
     const place = await createDemoInstallation()
     const child = spawn(process.execPath, ['src/cli/cli.ts', 'events', 'tail', '--from', '1', '--json'], {
       cwd: resolve(import.meta.dirname, '../..'),
@@ -153,8 +153,8 @@ describe('events tail', () => {
   })
 })
 
-describe.each(everyEngine)('listen on %s', (engine) => {
-  test('posts signed events in order, retries each until it succeeds, and resumes from a given position', async () => {
+describe.each(everyEngine)('`listen` on %s', (engine) => {
+  test('posts signed events in order, retries each event until it succeeds, and resumes from a given position', async () => {
     const place = await placeOn(engine)
     const { sequence: first } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
       sequence: number
@@ -192,7 +192,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
   })
 })
 
-describe('listen', () => {
+describe('`listen`', () => {
   test('keeps trying an unreachable receiver, and when stopped prints the position to continue from', async () => {
     const place = await createDemoInstallation()
     const { sequence } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as { sequence: number }
@@ -224,8 +224,8 @@ describe('listen', () => {
   })
 })
 
-describe.each(everyEngine)('trigger on %s', (engine) => {
-  test('records an event of each type by performing the real operation', async () => {
+describe.each(everyEngine)('`trigger` on %s', (engine) => {
+  test('records an event of each type by performing the operation that causes such an event', async () => {
     const app = await startApp(engine)
     const createdTypes: string[] = []
     for (const type of eventTypes) {
@@ -260,8 +260,8 @@ async function trigger(app: App, type: string): Promise<Said> {
   return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }
 
-describe('trigger', () => {
-  test('rejects an unknown event type, an event type that it cannot cause, and live mode', async () => {
+describe('`trigger`', () => {
+  test('fails in live mode, for an unknown event type, and for an event type that it cannot cause', async () => {
     const place = await createDemoInstallation()
     const refusal = async (type: string, at = place) => {
       const { code, stderr } = await cli(at, 'trigger', type)

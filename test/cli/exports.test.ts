@@ -21,7 +21,7 @@ async function spoiltPlace(sql: string): Promise<TestInstallation> {
   return place
 }
 
-describe('export', () => {
+describe('`export`', () => {
   test('creates its file only when the content is complete, and reports the line count and closing balances', async () => {
     const place = await createDemoInstallation()
     const file = join(place.folder, 'payouts.csv')
@@ -63,7 +63,7 @@ describe('export', () => {
       'update transfers set fee = fee + 1 where id = (select transfer_id from payouts where sequence = 2)',
       'and not',
     ],
-  ])('of %s fails and leaves no file after the tampering "%s"', async (kind, sql, said) => {
+  ])('of %s fails and leaves no file after the data was tampered with: "%s"', async (kind, sql, said) => {
     const place = await spoiltPlace(sql)
     const file = join(place.folder, 'export.csv')
     const { code, stderr } = await cli(place, 'export', kind, '--out', file)

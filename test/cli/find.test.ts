@@ -6,7 +6,7 @@ type Listed = {
   readonly payouts: readonly { readonly id: string; readonly merchantId: string; readonly transactionId: string }[]
 }
 
-test('the command find prints the matches of an identifier or the beginning of a name, as a table or as JSON', async () => {
+test('the command `find` finds rows by an identifier or the beginning of a name, and prints them as a table or as JSON', async () => {
   const place = await createDemoInstallation()
   const [payout] = ((await cli(place, 'payout', 'list', '--json')).json() as Listed).payouts
   const find = async (...words: string[]) => {
@@ -34,7 +34,7 @@ test('the command find prints the matches of an identifier or the beginning of a
   expect([code, stdout]).toEqual([0, expect.stringMatching(/customer\s.*Ada/)])
 })
 
-test('the command find rejects an empty term, an invalid limit and an unknown merchant', async () => {
+test('the command `find` rejects an empty term, an invalid limit and an unknown merchant', async () => {
   const place = await createDemoInstallation()
   const refused = async (...words: string[]) => {
     const { code, stdout, stderr } = await cli(place, 'find', ...words)

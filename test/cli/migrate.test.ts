@@ -33,7 +33,7 @@ async function oldPlace() {
   return place
 }
 
-test('migrate explains its changes to an existing database, and how to back up the database first', async () => {
+test('`migrate` explains its changes to an existing database, and how to back up the database first', async () => {
   const place = await oldPlace()
   const { code, stderr } = await cli(place, 'migrate')
 
@@ -46,13 +46,13 @@ test('migrate explains its changes to an existing database, and how to back up t
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('any other command that migrates a database also explains how to return to the previous version', async () => {
+test('a command that migrates a database before it runs explains how to return to the previous version', async () => {
   const place = await oldPlace()
 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
-test('migrate --backup copies the database before migrating, even if no migration is pending', async () => {
+test('`migrate --backup` copies the database before migrating, even if no migration is pending', async () => {
   const place = await oldPlace()
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
@@ -66,7 +66,7 @@ test('migrate --backup copies the database before migrating, even if no migratio
   expect(appliedAt(later)).toEqual(names)
 })
 
-test('migrate --backup changes nothing if the copy fails', async () => {
+test('`migrate --backup` changes nothing if the copy fails', async () => {
   const place = await oldPlace()
   const missing = join(place.folder, 'missing', 'copy.sqlite')
 
@@ -81,14 +81,14 @@ test('migrate --backup changes nothing if the copy fails', async () => {
   expect(existsSync(missing)).toBe(false)
 })
 
-test('migrate prints nothing when it creates a new database', async () => {
+test('`migrate` prints nothing when it creates a new database', async () => {
   const place = await createEmptyInstallation()
 
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-describePostgres('migrate of a PostgreSQL database', {}, () => {
-  test('explains its changes, and with --backup changes nothing if pg_dump is missing', async () => {
+describePostgres('`migrate` on PostgreSQL', {}, () => {
+  test('`migrate` explains its changes on PostgreSQL, and `migrate --backup` changes nothing if pg_dump is missing', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     corruptPostgresDatabase(url)
     onTestFinished(remove)

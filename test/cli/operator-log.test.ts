@@ -32,7 +32,7 @@ describe.each(everyEngine)('the operator log of commands on %s', (engine) => {
   })
 })
 
-test('the console command prints a link, serves the console at that link, and exits when it is interrupted', async () => {
+test('the command `console` prints a link, serves the console at that link, and exits when it is interrupted', async () => {
   const place = await createDemoInstallation()
   const ending = new AbortController()
   const output: string[] = []
@@ -53,7 +53,7 @@ test('the console command prints a link, serves the console at that link, and ex
   expect(JSON.parse(String(output[1]))).toEqual({ ended: null })
 })
 
-test('the console command exits after too many requests with a wrong link', async () => {
+test('the command `console` exits after too many requests with a wrong link', async () => {
   const place = await createDemoInstallation()
   const output: string[] = []
   const print = (text: string) => output.push(text)

@@ -62,7 +62,7 @@ function readRow(path: string, sql: string): Record<string, unknown> {
 
 const payouts = (path: string) => readRow(path, 'select count(*) as count from payouts').count
 
-describe('restore', () => {
+describe('`restore`', () => {
   test('copies a backup to a new database that only its owner can read, and does not delete the backup', async () => {
     const { place, backup } = await demoBackup()
 
@@ -206,7 +206,7 @@ describe('restore', () => {
   })
 
   test.each([1, 2, 3, 5, 8, 13])(
-    'killed at file change %i leaves a complete database, and the next restore removes partial files',
+    'killed at file operation %i leaves a complete database, and the next `restore` removes partial files',
     async (last) => {
       const { place, backup } = await demoBackup()
       await cli(place, 'merchant', 'create', 'Of before')

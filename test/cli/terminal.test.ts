@@ -52,7 +52,7 @@ test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds no colours t
   expect(piped.json()).toMatchObject({ total: demoPayoutCount })
 })
 
-test('a terminal shows progress during an export to a file, and no progress during an export to the terminal', async () => {
+test('a terminal shows the progress of an export to a file, and no progress of an export to the terminal', async () => {
   const place = await createDemoInstallation()
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)

@@ -95,7 +95,7 @@ describe('a list on a terminal', () => {
   })
 })
 
-describe('a list in a pipe', () => {
+describe('a list that is written to a pipe', () => {
   test('has every column with unchanged values, without colours', () => {
     const [header = '', first = ''] = onPipe(payouts).split('\n')
     expect(header.split(/ {2,}/)).toEqual(Object.keys(payout))
@@ -123,7 +123,7 @@ describe('hostile text', () => {
   })
 })
 
-test('a list writes objects in a cell with their field names', () => {
+test('a list prints objects in a cell with the names of their fields', () => {
   expect(onPipe([{ attempts: [{ status: 500, error: null }, { status: 200 }] }])).toBe(
     'attempts\nstatus 500, status 200\n',
   )

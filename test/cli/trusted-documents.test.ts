@@ -40,7 +40,7 @@ describe('trusted documents', () => {
     expect(await askMany({ query: who })).toEqual(['DOCUMENT_NOT_TRUSTED'])
   })
 
-  test('are checked against the schema of this version, or against a file', async () => {
+  test('are checked against the schema of this version, or against the schema in a file', async () => {
     const place = await createLiveInstallation()
     const pays = 'mutation Pay($input: CreatePayoutInput!) { createPayout(input: $input) { __typename } }'
     const manifest = await manifestOf(place, { who, events: '{ events(first: 100) { nodes { id } } }', pays })
@@ -79,7 +79,7 @@ describe('trusted documents', () => {
     expect(missing).toMatchObject({ code: 1, result: { error: { message: expect.stringContaining('none.graphql') } } })
   })
 
-  test('are rejected with all their errors, and in live mode if they use an operation of the sandbox', async () => {
+  test('are rejected with all their errors; live mode also rejects documents that use a sandbox-only operation', async () => {
     const place = await createLiveInstallation()
     const simulation = 'mutation { simulateDeposit(input: { walletId: "x", amount: "1" }) { __typename } }'
     const refused = await cli(place, 'documents', 'add', await manifestOf(place, { who, unknownField, simulation }))

@@ -4,13 +4,13 @@ import { backoffMs, requestedDelayMs } from '../../clients/typescript/src/backof
 const backoff = { baseDelayMs: 250, maxDelayMs: 8_000 }
 
 describe('the delay before an attempt', () => {
-  test('is random between zero and a bound that doubles up to the maximum', () => {
+  test('is random between zero and a bound that doubles with each attempt up to a maximum', () => {
     const bounds = [1, 2, 3, 4, 5, 6, 7, 2_000].map((failures) => backoffMs(backoff, failures, 1))
     expect(bounds).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
     expect([backoffMs(backoff, 3, 0), backoffMs(backoff, 3, 0.5)]).toEqual([0, 500])
   })
 
-  test('differs between clients that failed together', () => {
+  test('differs between clients whose requests failed simultaneously', () => {
     const delays = Array.from({ length: 100 }, () => backoffMs(backoff, 4))
     expect(new Set(delays).size).toBeGreaterThan(90)
     expect(delays.every((delay) => delay >= 0 && delay <= 2_000)).toBe(true)

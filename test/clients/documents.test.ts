@@ -41,7 +41,7 @@ test.each([
   ['fragment F on T { a }\nmutation($input: I!) { b }', undefined, 'mutation'],
   ['subscription { a }', undefined, 'subscription'],
   ['query Q($a: String = """mutation { """) { a }', undefined, 'query'],
-])('in %j the operation selected by the name %s is a %3$s', (text, name, expected) => {
+])('in the document %j, the operation selected by the name %s is a %3$s', (text, name, expected) => {
   expect(operationTypeOf(text, name)).toBe(expected)
 })
 

@@ -20,7 +20,7 @@ async function emptyFolder(): Promise<string> {
   return folder
 }
 
-test('the package installs into an empty folder, compiles with its types, and pays', async () => {
+test('the package installs into an empty folder, and a program there compiles against its types and creates a payout', async () => {
   const folder = await emptyFolder()
   await installClient(folder)
   expect(await readdir(join(folder, 'node_modules'))).toEqual(['.package-lock.json', '@payout-gateway'])

@@ -24,7 +24,7 @@ const bankAccount = {
 } as const
 
 describe.each(everyEngine)('a client with an unreliable connection on %s', (engine) => {
-  test('pays once through REST with one idempotency key, which it returns, although four attempts fail', async () => {
+  test('creates one payout through REST although four attempts fail, and returns the idempotency key of the attempts', async () => {
     const { proxy, address, options } = await startServiceAndProxy(engine)
     const retries: Retry[] = []
     const client = createClient({ ...options, onRetry: (retry) => retries.push(retry) })
@@ -44,7 +44,7 @@ describe.each(everyEngine)('a client with an unreliable connection on %s', (engi
     expect(await countPayouts()).toBe(before + 1)
   })
 
-  test('pays once through GraphQL with one idempotency key, which it returns, although three attempts fail', async () => {
+  test('creates one payout through GraphQL although three attempts fail, and returns the idempotency key of the attempts', async () => {
     const { proxy, address, options } = await startServiceAndProxy(engine)
     const client = createClient(options)
     const customerId = await adaAt(address)
@@ -92,7 +92,7 @@ test('client.fetch retries a mutation that has an idempotency key, and does not 
 })
 
 describe('a client whose request fails', () => {
-  test('does not retry an invalid request, and reports the outcome rejected', async () => {
+  test('does not retry an invalid request, and reports the outcome `rejected`', async () => {
     const { proxy, options } = await startServiceAndProxy()
     const client = createClient(options)
     const error = await client.post('/api/payouts/banks', { body: { ...payout, amount: '1,5' } }).catch((e) => e)
@@ -104,14 +104,14 @@ describe('a client whose request fails', () => {
     expect(proxy.seen).toHaveLength(1)
   })
 
-  test('reports the outcome rejected if the service rejects the retry after a lost response', async () => {
+  test('reports the outcome `rejected` if the response is lost and the service rejects the retry', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push('lose')
     const rejected = createClient(options).post('/api/payouts/banks', { body: { ...payout, amount: '99999999' } })
     await expect(rejected).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', outcome: 'rejected', attempts: 2 })
   })
 
-  test('reports the outcome unknown if the retry after a lost response gets 401', async () => {
+  test('reports the outcome `unknown` if the response is lost and the retry gets 401', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push('lose', { status: 401 })
     await expect(createClient(options).post('/api/payouts/banks', { body: payout })).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('a client whose request fails', () => {
     })
   })
 
-  test('reports the outcome unknown after a 500, and does not retry', async () => {
+  test('reports the outcome `unknown` after a 500, and does not retry', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push({ status: 500 })
     await expect(createClient(options).post('/api/payouts/banks', { body: payout })).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe('a client whose proxy asks it to wait', () => {
     expect(await waits({ ratelimit: '"default";r=0;t=1' })).toEqual([expect.toSatisfy((ms) => ms >= 1_000)])
   })
 
-  test('gives up if the requested delay exceeds its total time', async () => {
+  test('gives up if the requested delay exceeds the client’s time limit', async () => {
     const { proxy, options } = await startServiceAndProxy()
     proxy.faults.push({ status: 503, headers: { 'retry-after': '3600' } })
     await expect(createClient(options).get('/api/asset-codes')).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('a client whose proxy asks it to wait', () => {
   })
 })
 
-test('a client gives up after its total time, and its error contains the idempotency key for a later retry', async () => {
+test('a client gives up after its time limit, and its error contains the idempotency key for a later retry', async () => {
   const { proxy, options } = await startServiceAndProxy()
   proxy.faults.push(...Array<Fault>(1_000).fill('refuse'))
   const client = createClient({ ...options, retry: { baseDelayMs: 20, maxDelayMs: 50, totalMs: 500 } })

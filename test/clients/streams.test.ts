@@ -70,7 +70,7 @@ describe.each(everyEngine)('events on %s', (engine) => {
     expect(await second).toMatchObject({ type: 'payout.initiated', object: { id: next.id } })
   })
 
-  test('arrive exactly once from a subscription, which resumes after its connection is cut', async () => {
+  test('arrive exactly once from a subscription, which resumes after its connection is lost', async () => {
     const { address, proxy, options } = await startServiceAndProxy(engine)
     const direct = createClient({ url: address, apiKey: demoApiKey })
     let starts = 0
@@ -143,7 +143,7 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('restarts with new events if it has onStart and the service does not know its position', async () => {
+  test('restarts with new events if the option `onStart` is set and the service does not know its position', async () => {
     const { address, options } = await startServiceAndProxy()
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const started = Promise.withResolvers<void>()
@@ -159,7 +159,7 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('throws if it has no onStart and the service does not know its position', async () => {
+  test('throws if the option `onStart` is not set and the service does not know its position', async () => {
     const { options } = await startServiceAndProxy()
     const stream = createClient(options).subscribe(eventPublished, {}, { ...untilEnd(), lastEventId: '9999999' })
     await expect(stream.next()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
@@ -187,7 +187,7 @@ describe('a stream throws the error of the service for', () => {
   })
 })
 
-test('a forwarded subscription passes its results to a sink', async () => {
+test('client.forward passes the results of a subscription to the given sink', async () => {
   const { address, options } = await startServiceAndProxy()
   const direct = createClient({ url: address, apiKey: demoApiKey })
   const after = String((await readAll(direct)).length)
@@ -198,7 +198,7 @@ test('a forwarded subscription passes its results to a sink', async () => {
   end()
 })
 
-test('a subscription with isAfterResponses delays its results until all earlier requests have received responses', async () => {
+test('a subscription with `isAfterResponses` delays its results until all earlier requests have received responses', async () => {
   const { address, proxy, options } = await startServiceAndProxy()
   const direct = createClient({ url: address, apiKey: demoApiKey })
   const client = createClient({ ...options, retry: { baseDelayMs: 20, attemptTimeoutMs: 3_000 } })

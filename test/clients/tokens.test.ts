@@ -70,7 +70,7 @@ describe('a token source', () => {
     expect(count).toBe(2)
   })
 
-  test('keeps a new token if the rejected token that it replaced is dropped again', async () => {
+  test('keeps its current token if a caller drops the previous, rejected token a second time', async () => {
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`) })
     const first = await source.current()
@@ -103,7 +103,7 @@ describe('a client with tokens', () => {
     expect(proxy.seen.every(({ headers }) => headers['x-api-key'] === undefined)).toBe(true)
   })
 
-  test('gives up if the new token is rejected too', async () => {
+  test('gives up if the service also rejects the new token', async () => {
     const { proxy } = await startServiceAndProxy()
     let count = 0
     const tokens = createTokenSource({ from: async () => tokenFor(900, `unknown-${++count}`) })
@@ -124,7 +124,7 @@ describe('a client with tokens', () => {
   })
 })
 
-test('the error has the outcome unknown and the idempotency key if a payout’s response is lost and no new token is obtained', async () => {
+test('the error has the outcome `unknown` and the idempotency key if a payout’s response is lost and no new token is issued', async () => {
   const { address, proxy } = await startServiceAndProxy()
   const customer_id = await adaAt(address)
   const server = createClient({ url: address, apiKey: demoApiKey })

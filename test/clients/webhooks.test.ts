@@ -61,7 +61,7 @@ describe('a webhook', () => {
       expect(await verifyWebhook({ body, headers, secrets, now })).toMatchObject({ id: event.id })
   })
 
-  test('is rejected if its body, id, timestamp or signature was changed, or if the secret or public key is wrong', async () => {
+  test('is rejected if its body, id, timestamp or signature was changed, or if the secret or the public key is wrong', async () => {
     const { body, headers } = webhook([secret, privateKey])
     const secrets = [secret, publicKey]
     const wrong = [
@@ -119,7 +119,7 @@ describe('a webhook', () => {
   })
 })
 
-describe('the signature in the body of a stablestack webhook', () => {
+describe('the signature in the body of a webhook of the format `stablestack`', () => {
   const verify = (body: string, changes: object = {}) =>
     verifyStablestackWebhook({ body, secrets: secret, now, ...changes })
 

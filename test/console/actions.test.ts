@@ -50,26 +50,29 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     ['retry', 'PROCESSING', createLostPayout, 'UNKNOWN', 90n],
     ['complete', 'COMPLETED', paidAndNot, 'COMPLETED', 90n],
     ['fail', 'RETURNED', paidAndNot, 'RETURNED', 100n],
-  ] as const)('attention %s decides a payout and stores the reason', async (word, status, make, state, left) => {
-    const { app, console, walletId, context } = await start(engine)
-    const payoutId = await make(context)
-    expect((await console.get('/attention')).text).toContain(payoutId)
-    const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
-    expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
-    const page = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
-    expect(page.text).toContain(`Done: attention ${word}.`)
+  ] as const)(
+    '`attention %s` resolves a payout in the attention queue and stores the reason',
+    async (word, status, make, state, left) => {
+      const { app, console, walletId, context } = await start(engine)
+      const payoutId = await make(context)
+      expect((await console.get('/attention')).text).toContain(payoutId)
+      const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
+      expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
+      const page = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
+      expect(page.text).toContain(`Done: attention ${word}.`)
 
-    expect(await getPayout(context, { payoutId })).toMatchObject({ status })
-    expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
-    expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
-    const subject = payoutId
-    expect(await console.kept()).toEqual([
-      { action: `attention ${word}`, subject, reason: 'somebody rang', details: {} },
-    ])
-    await app.expectBooksToBalance()
-  })
+      expect(await getPayout(context, { payoutId })).toMatchObject({ status })
+      expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
+      expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
+      const subject = payoutId
+      expect(await console.kept()).toEqual([
+        { action: `attention ${word}`, subject, reason: 'somebody rang', details: {} },
+      ])
+      await app.expectBooksToBalance()
+    },
+  )
 
-  test('payout cancel cancels a payout, and a manual settlement sets its outcome', async () => {
+  test('`payout cancel` cancels a payout, and `payout settle` sets the status of a payout', async () => {
     const { console, context } = await start(engine)
     const [{ id: first }, { id: second }] = [await createRailPayout(context), await createRailPayout(context)]
     await console.act(`/payouts/${first}`, 'payout cancel')
@@ -89,7 +92,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect(text).toContain('somebody rang')
   })
 
-  test('deposit reverse reverses a mistyped deposit once, and is offered only for deposits', async () => {
+  test('`deposit reverse` reverses a mistyped deposit once, and the page offers the action only for deposits not yet reversed', async () => {
     const { app, console, walletId, context } = await start(engine)
     await depositToWallet(context, { walletId, amount: '1000000', reference: 'mistyped' })
     const path = `/wallets/${walletId}`
@@ -103,7 +106,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('key create shows the new API key once, and key revoke and key rotate change API keys', async () => {
+  test('`key create` shows the new API key once, and `key revoke` and `key rotate` change API keys', async () => {
     const { app, console } = await start(engine)
     const path = `/merchants/${app.merchant.id}`
     const form = { ...(await console.form(path, 'key create')), reason: 'a new shop', scopes: 'read' }
@@ -161,7 +164,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('rail pause and rail resume change the state of a rail', async () => {
+  test('`rail pause` and `rail resume` change the state of a rail', async () => {
     const { app, console } = await start(engine)
     const isPaused = async () => (await listRails(app.service, [])).some(({ pausedAt }) => pausedAt !== null)
     await console.act('/rails', 'rail pause', {}, 'sandbox')
@@ -170,7 +173,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect(await isPaused()).toBe(false)
   })
 
-  test('webhook endpoints can be disabled, enabled, tested, replayed and rotated', async () => {
+  test('webhook endpoints can be disabled, enabled and tested, their events replayed, and their secrets rotated', async () => {
     const { app, console, context } = await start(engine)
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`
@@ -229,7 +232,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     ])
   })
 
-  test('deposits in the attention queue can be decided', async () => {
+  test('`deposit resolve` resolves a deposit in the attention queue', async () => {
     const { app, console, walletId } = await start(engine)
     const ref = await refOf(app, walletId)
     const transfer = { network: 'solana', tx_hash: '5'.repeat(88), log_index: 0 }
@@ -246,7 +249,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect((await console.get('/attention')).text).toContain('No deposit needs attention.')
   })
 
-  test('a form without a reason changes nothing and keeps its input', async () => {
+  test('a form without a reason changes nothing and keeps the values that were entered', async () => {
     const { app, console } = await start(engine)
     const before = await readStoredRows(app)
     for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
@@ -259,7 +262,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('a form that is sent twice, sequentially or concurrently, runs once', async () => {
+  test('a form that is submitted twice, sequentially or concurrently, runs its action once', async () => {
     const { app, console, context } = await start(engine)
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`

@@ -42,7 +42,7 @@ describe.each(everyEngine)('the filter by amount on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('shows an error next to each missing or invalid field, and keeps the input', async () => {
+  test('shows an error next to each missing or invalid field, and keeps the values that were entered', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -74,7 +74,7 @@ describe.each(everyEngine)('the filter by amount on %s', (engine) => {
 })
 
 describe.each(everyEngine)('the filter by merchant on %s', (engine) => {
-  test('is a select box for up to 200 merchants, and a text field for an id if there are more', async () => {
+  test('is a select box if there are up to 200 merchants, and otherwise a text field for the merchant’s id', async () => {
     const app = await startApp(engine)
     const create = async (count: number) => {
       for (let made = 0; made < count; made++) await createMerchant(app.service, { name: `${hostile} ${made}` })

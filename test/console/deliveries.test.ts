@@ -90,7 +90,7 @@ describe.each(everyEngine)('the list of webhook deliveries on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('shows each delivery once across its pages, for one merchant or all, even to operators with the role look', async () => {
+  test('shows each delivery once across its pages, for one merchant or all merchants, even to operators with the role `look`', async () => {
     const { app } = await startWithDeliveries(engine, 23)
     const console = await openOperatorConsole(app)
     const operator = await console.operator('eve', 'look')

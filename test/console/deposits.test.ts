@@ -63,7 +63,7 @@ describe.each(everyEngine)('the list of deposits on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('shows each deposit once across its pages, and can be downloaded as CSV by operators with the role look', async () => {
+  test('shows each deposit once across its pages, and can be downloaded as CSV by operators with the role `look`', async () => {
     const { app, walletId } = await startWithDeposits(engine)
     for (let number = 0; number < 25; number++)
       await depositToWallet(app.context(), { walletId, amount: '1', reference: `number ${number}` })

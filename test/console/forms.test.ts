@@ -54,7 +54,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(slip.text).not.toContain('--force')
   })
 
-  test('show the current rate and fee next to the fields for new values, and change both', async () => {
+  test('show the current rate and fee next to the fields for new values, and can change both', async () => {
     const app = await startApp(engine)
     await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1.5', percent: '0.25' })
     const console = await openConsole(app)
@@ -76,7 +76,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are hidden from operators with the role look, whose requests are rejected', async () => {
+  test('are hidden from operators with the role `look`, and requests from these operators are rejected', async () => {
     const app = await startApp(engine)
     await createMerchant(app.service, { name: 'Other merchant' })
     const console = await openOperatorConsole(app)

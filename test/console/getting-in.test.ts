@@ -51,7 +51,7 @@ describe('the console link', () => {
     expect(console.entrance.linkToken).toMatch(/^[\w-]{43}$/)
   })
 
-  test('is not consumed by a HEAD request or a request from another page', async () => {
+  test('is not used up by a HEAD request or by a request from a page of another site', async () => {
     const { console } = await start()
     expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
     for (const site of ['cross-site', 'same-site']) {
@@ -77,7 +77,7 @@ describe('the console link', () => {
 })
 
 describe('without a session', () => {
-  test('every page and form returns the same response, whether it exists or not', async () => {
+  test('the response is the same for every page and form, whether or not the page or form exists', async () => {
     const { console } = await start()
     const { basePath: base } = console.entrance
     await console.enter()
@@ -90,14 +90,14 @@ describe('without a session', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('twenty requests with a wrong link invalidate the link', async () => {
+  test('twenty requests with wrong links make the right link invalid', async () => {
     const { console } = await start()
     for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
     expectClosed(await console.ask('GET', console.link))
     expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
-  test('twenty requests with a wrong cookie end the session', async () => {
+  test('twenty requests with wrong session cookies end the session of the right cookie', async () => {
     const { console } = await start()
     await console.enter()
     const { basePath: base } = console.entrance
@@ -199,7 +199,7 @@ describe('a request to the console', () => {
     expect(await console.kept()).toEqual([])
   })
 
-  test('that posts a form without the token for its page and its object changes nothing', async () => {
+  test('that posts a form without the CSRF token of its page and its object changes nothing', async () => {
     const { app, console } = await start()
     await console.enter()
     const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
@@ -234,7 +234,7 @@ describe('a request to the console', () => {
   })
 })
 
-test('every response forbids scripts, caching and framing', async () => {
+test('every response of the console forbids scripts, caching and framing', async () => {
   const { console } = await start()
   const [entered, page, closed, missing] = [
     await console.enter(),

@@ -18,7 +18,7 @@ function start() {
   }
 }
 
-test('the guess limiter doubles the wait for an operator with each wrong password after the fifth', () => {
+test('the guess limiter doubles the wait of an operator name with each wrong password after the fifth', () => {
   const { guess, pass } = start()
   for (let count = 0; count < 5; count++) expect(guess('ada', `address ${count}`)).toBe(0)
   const waits = []
@@ -34,7 +34,7 @@ test('the guess limiter doubles the wait for an operator with each wrong passwor
   expect(guess('ben', 'elsewhere')).toBe(0)
 })
 
-test('the guess limiter doubles the wait for an address with each wrong password after the twentieth, for any operator names', () => {
+test('the guess limiter doubles the wait of a client address with each wrong password after the twentieth, for any operator', () => {
   const { guess, pass } = start()
   for (let count = 0; count < 20; count++) expect(guess(`name ${count}`)).toBe(0)
   const waits = []
@@ -48,7 +48,7 @@ test('the guess limiter doubles the wait for an address with each wrong password
   expect(guess('ada', '203.0.113.8')).toBe(0)
 })
 
-test('the guess limiter forgets an operator’s wrong passwords after a sign-in, and after an hour', () => {
+test('the guess limiter forgets the wrong passwords for an operator after that operator signs in, and after an hour', () => {
   const { guess, succeed, pass } = start()
   for (let count = 0; count < 4; count++) guess('ada', `address ${count}`)
   expect(succeed('ada', 'own address')).toBe(0)
@@ -59,7 +59,7 @@ test('the guess limiter forgets an operator’s wrong passwords after a sign-in,
   expect(guess('ada', 'one more')).toBe(1)
 })
 
-test('the guess limiter does not count successful sign-ins from an address, nor reset its wrong passwords after them', () => {
+test('the guess limiter does not count successful sign-ins from an address, and keeps the address’s count of wrong passwords', () => {
   const { guess, succeed } = start()
   for (let count = 0; count < 50; count++) expect(succeed('mallory')).toBe(0)
   for (let count = 0; count < 20; count++) {

@@ -104,7 +104,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('show the webhook endpoints of all merchants or of one, as a page and as a CSV file', async () => {
+  test('show the webhook endpoints of all merchants or of one merchant, as a page and as a CSV file', async () => {
     const { app, other } = await startTwoMerchants(engine)
     const create = async (merchantId: string, url: string) =>
       (await createWebhookEndpoint(createContext(app.service, merchantId), { url, description: hostile })).result.id
@@ -157,7 +157,7 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('are available to operators with the role look, as pages and as CSV files', async () => {
+  test('are available to operators with the role `look`, as pages and as CSV files', async () => {
     const { app, customer } = await startTwoMerchants(engine)
     const console = await openOperatorConsole(app)
     const operator = await console.operator('eve', 'look')

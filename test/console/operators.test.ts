@@ -102,7 +102,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     ])
   })
 
-  test('with the role look can open every page, and sees no action forms', async () => {
+  test('who has the role `look` can open every page, and sees no forms', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben', 'look')]
     for (const path of await everyPage(app)) {
@@ -118,7 +118,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('with the role look cannot perform any action, even by posting another operator’s form', async () => {
+  test('who has the role `look` cannot perform any action, even by posting another operator’s form', async () => {
     const { app, console } = await start(engine)
     const [ada, ben] = [await console.operator('ada'), await console.operator('ben', 'look')]
     const sent: string[] = []
@@ -140,7 +140,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     expect((await ben.get('/books')).text).toContain('This console has not run it yet.')
   })
 
-  test('loses the session if removed or given another role or password, without effect on other operators', async () => {
+  test('is signed out when removed or given another role or password, and other operators stay signed in', async () => {
     const { app, console } = await start(engine)
     const ben = await console.operator('ben')
     const removed = await console.operator('ada')
@@ -209,7 +209,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     await refused('')
   })
 
-  test('can still use a link after a link preview opened it, or after a password that was too short', async () => {
+  test('can still use a link that a link preview opened first, and can retry after a password that was too short', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })

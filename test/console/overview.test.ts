@@ -65,7 +65,7 @@ function cardsOf(text: string): string[][] {
 }
 
 describe.each(everyEngine)('the overview on %s', (engine) => {
-  test('begins with the figures of the last 30 days and their change from the 30 days before', async () => {
+  test('begins with the figures of the last 30 days and their change from the preceding 30 days', async () => {
     const app = await startPaidApp(engine)
     await sealAll(app.service)
     expect(cardsOf(await overviewOf(app))).toEqual([
@@ -132,7 +132,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     expect(ids.length).toBe(new Set(ids).size)
   })
 
-  test('shows the number of events that are not counted yet', async () => {
+  test('shows the number of events that the figures do not include yet', async () => {
     const app = await startPaidApp(engine)
     expect(await overviewOf(app)).toMatch(/\d+ events not counted yet/)
     await sealAll(app.service)

@@ -50,7 +50,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('shows each webhook attempt once, and no rail steps if an operator settles the payout', async () => {
+  test('shows each webhook attempt once, and no rail steps if an operator settled the payout', async () => {
     const app = await startApp(engine)
     const context = app.context()
     await app.wallet({ balance: '100' })

@@ -49,7 +49,7 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('can pause and resume the rail, unless the operator has the role look', async () => {
+  test('can pause and resume the rail, unless the operator has the role `look`', async () => {
     const app = await startApp(engine)
     const console = await openOperatorConsole(app)
     const [operator, viewer] = [await console.operator('ada', 'act'), await console.operator('eve', 'look')]

@@ -95,7 +95,7 @@ describe('a session', () => {
     expect((await busy.get('/')).headers.location).toBe('/sign-in')
   })
 
-  test('is ended by a form with its own token, and not by a form with the token of another session', async () => {
+  test('is ended by a form that contains the session’s own token, and not by a form with the token of another session', async () => {
     const { console } = await start()
     const [ada, other] = [console.browser(), console.browser()]
     await ada.signIn('ada', password)
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(await statusOf(other.get('/'))).toBe(200)
   })
 
-  test('that is an operator’s eleventh ends the oldest session of that operator', async () => {
+  test('that is the eleventh session of an operator ends the operator’s oldest session', async () => {
     const { app, console } = await start()
     const { token } = await createOperator(app.service, { name: 'ben', role: 'look' })
     const ben = console.browser()
@@ -228,7 +228,7 @@ describe('a wrong password', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(35)
   })
 
-  test('is not counted if it was rejected with 503 because too many passwords were being checked', async () => {
+  test('is not counted if the response was 503 because too many passwords were being checked', async () => {
     const { console } = await start()
     const statuses = await Promise.all(
       Array.from({ length: 60 }, (_, place) =>
@@ -304,7 +304,7 @@ describe('a request to the console', () => {
     expect((await console.browser().useLink(token)).status).toBe(303)
   })
 
-  test('from a link on another site opens only the sign-in page, even with a session cookie, and other cross-site requests are rejected', async () => {
+  test('from a link on another site opens only the sign-in page, even with a session cookie; other cross-site requests fail', async () => {
     const { console } = await start()
     const ada = console.browser()
     await ada.signIn('ada', password)
@@ -363,7 +363,7 @@ test('every response of a console with operators forbids scripts, caching and fr
   for (const response of answers) expectSecurityHeaders(response)
 })
 
-test('an invalid client address from a proxy is shown as unknown, and its HTML is not shown', async () => {
+test('an invalid client address from a proxy is shown as `unknown`, and HTML in that address is not shown', async () => {
   const { console } = await start()
   const forged = console.browser(proxied(hostile))
   await forged.signIn('ada', password)

@@ -84,7 +84,7 @@ describe.each(everyEngine)('the provider’s statuses and messages on %s', (engi
     }
   })
 
-  test('ruling 100: deleting a payout method that is missing or another merchant’s returns the provider’s message', async () => {
+  test('ruling 100: a DELETE of a payout method that is missing or another merchant’s returns the provider’s message', async () => {
     const app = await startApp(engine)
     const theirs = await app.rest('POST', banksPath, { body: bankMethodBody, key: (await app.otherMerchant()).apiKey })
     const message = "Payout method not found or doesn't belong to requester"
@@ -118,7 +118,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('are rejected with nine decimal places, an exponent, a sign, a separator or over ten digits, as a string or number', async () => {
+  test('are rejected with nine decimal places, an exponent, a sign, a separator or over ten digits, as strings and numbers', async () => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '100' })
     const numbers = [
@@ -162,7 +162,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect((await payLiteral(app, '1.51', headers)).status).toBe(422)
   })
 
-  test('are read from the top-level field amount, even if its name is escaped or nested fields have the same name', async () => {
+  test('are read from the top-level field `amount`, even if its name is escaped or nested fields have the same name', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { amount: _, ...others } = payoutBody
@@ -242,7 +242,7 @@ describe.each(everyEngine)('ruling 41: transfer_type and type on %s', (engine) =
     expect(node.data.payout).toEqual({ transferType: answered })
   })
 
-  test('a missing, null or empty type becomes the type of the endpoint, and any other type is rejected with 400', async () => {
+  test('a missing, null or empty `type` becomes the type of the endpoint, and any other `type` is rejected with 400', async () => {
     const app = await startApp(engine)
     for (const [path, { type, ...body }, other] of [
       [banksPath, bankMethodBody, 'WALLET'],
@@ -267,7 +267,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
     return [status, body.error?.details.fields.map(({ field }: { field: string }) => field) ?? []]
   }
 
-  test('ruling 23: an address must have the format of its network, and a wrong checksum is accepted', async () => {
+  test('ruling 23: an address must have the format of its network, and an address with a wrong checksum is accepted', async () => {
     const app = await startApp(engine)
     const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const tron = 'TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL'
@@ -395,7 +395,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
+describe.each(everyEngine)('ruling 102: the pair of USDC and Tron on %s', (engine) => {
   test('is not offered, and is rejected for new wallets and payout methods', async () => {
     const app = await startApp(engine)
     const { data } = (await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')).body
@@ -427,7 +427,7 @@ describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
     }
   })
 
-  test('is accepted for new wallets if an operator has added the pair', async () => {
+  test('is accepted for new wallets if an operator has added the pair to the asset codes', async () => {
     const app = await startApp(engine)
     const pair = {
       id: app.service.newId(),
@@ -442,7 +442,7 @@ describe.each(everyEngine)('ruling 102: USDC on Tron on %s', (engine) => {
     expect(status).toBe(201)
   })
 
-  test('stays readable in a wallet that already has an address for it, and the wallet can pay', async () => {
+  test('stays readable in a wallet that already has a Tron address, and payouts from that wallet succeed', async () => {
     const app = await startApp(engine)
     const id = await app.wallet({ balance: '100' })
     const address = { merchantId: app.merchant.id, walletId: id, id: app.service.newId() }

@@ -179,7 +179,7 @@ describe('CHECK constraints', () => {
     },
   )
 
-  test('each have a statement in this test that violates no other constraint', async () => {
+  test('each have a statement in this test that violates only that constraint', async () => {
     const { database } = await startBooks()
     const definitions = database
       .prepare(`select name, sql from sqlite_schema where type = 'table' and sql like '%check (%'`)
@@ -189,7 +189,7 @@ describe('CHECK constraints', () => {
     expect(Object.fromEntries(Object.entries(violations).map(([name, { length }]) => [name, length]))).toEqual(count)
   })
 
-  test('reject a balance of a clearing account', async () => {
+  test('reject a stored balance of a clearing account', async () => {
     const { database } = await startBooks()
 
     expect(codeOf(database, `update accounts set kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
@@ -249,7 +249,7 @@ describe('foreign keys', () => {
     expect(codeOf(database, text)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
   })
 
-  test('do not accept a row of another merchant', async () => {
+  test('cannot reference a row of another merchant', async () => {
     const { app, database } = await startBooks()
     const { id } = await createMerchant(app.service, { name: 'Another' })
 

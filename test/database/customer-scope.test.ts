@@ -76,7 +76,7 @@ test.each([
         join.onRef('accounts.merchantId', '=', 'transfers.merchantId').onRef('accounts.id', '=', 'transfers.walletId'),
       ),
   },
-])('in customer scope an account $joined adds $looks EXISTS conditions to the query', async ({ build, looks }) => {
+])('in customer scope, a query with an account $joined has $looks EXISTS conditions', async ({ build, looks }) => {
   const built: Query[] = []
   const execute = async (narrowed: Query) => {
     built.push(narrowed)
@@ -90,7 +90,7 @@ test.each([
   expect(compileForSqlite(narrowed.node).sql.match(/exists/g) ?? []).toHaveLength(looks)
 })
 
-test('in customer scope an insert is rejected if any of its rows belongs to another customer', async () => {
+test('in customer scope, an insert is rejected if any of its rows belongs to another customer', async () => {
   type Two = Params<{ merchantId: string; first: string; second: string }>
   const insertTwo = statement((p: Two) =>
     insertInto('wallets').values([
@@ -107,7 +107,7 @@ test('in customer scope an insert is rejected if any of its rows belongs to anot
   await expect(inserting('the customer')()).resolves.toEqual([])
 })
 
-test('in customer scope an update of an aliased table is rejected, because it cannot be scoped', async () => {
+test('in customer scope, an update of an aliased table is rejected, because it cannot be scoped', async () => {
   const changeOther = statement((p: OfMerchant) =>
     updateTable('wallets as other')
       .set({ description: 'changed' } as never)
@@ -158,7 +158,7 @@ describe('in customer scope a read', () => {
     expect(read.params).toEqual({ merchantId: 'the merchant', customerId: 'the customer', theCustomer: 'the customer' })
   })
 
-  test('of a shared table is unchanged', async () => {
+  test('of a table that all merchants share is unchanged', async () => {
     const { sql, params } = await narrowed(() => selectFrom('assetCodes').selectAll())
 
     expect(sql).toBe('select * from "asset_codes"')
@@ -184,14 +184,14 @@ describe('in customer scope a read', () => {
     expect(sql).toBe('select "code" from "asset_codes"')
   })
 
-  test('in raw SQL of a merchant’s table is rejected, because it cannot be scoped', async () => {
+  test('of a merchant’s table in raw SQL is rejected, because raw SQL cannot be scoped', async () => {
     const inText = (p: OfTwo) =>
       ofMerchant('wallets', p).where(sql<boolean>`exists (select 1 from deposits where merchant_id = ${p.merchantId})`)
 
     await expect(narrowed(inText)).rejects.toThrow('raw SQL reads deposits in customer scope')
   })
 
-  test('in raw SQL runs in a transaction if transactions may access all rows of the table', async () => {
+  test('in raw SQL runs in a transaction if the table is fully open to transactions', async () => {
     const inText = (table: string) => (p: OfTwo) =>
       ofMerchant('wallets', p).where(
         sql<boolean>`exists (select 1 from ${sql.raw(table)} where merchant_id = ${p.merchantId})`,
@@ -201,7 +201,7 @@ describe('in customer scope a read', () => {
     await expect(narrowed(inText('payouts'), { inTransaction: true })).rejects.toThrow('reads payouts')
   })
 
-  test('of a table whose rows transactions may all access is scoped only outside a transaction', async () => {
+  test('of a table that is fully open to transactions is scoped only outside a transaction', async () => {
     const deposits = (p: OfTwo) => selectFrom('deposits').select('reference').where('merchantId', '=', p.merchantId)
 
     expect((await narrowed(deposits)).sql).toContain('exists')
@@ -220,7 +220,7 @@ describe('in customer scope a joined table', () => {
     expect(sql).toContain('inner join (select "idempotency_keys".* from "idempotency_keys" where 1 = 0)')
   })
 
-  test('with a customer column is scoped by it', async () => {
+  test('that has a customer column is scoped by that column', async () => {
     const sql = await joined((p) =>
       ofMerchant('wallets', p).innerJoin('payouts', (join) =>
         join.onRef('payouts.merchantId', '=', 'wallets.merchantId').onRef('payouts.id', '=', 'wallets.id'),
@@ -261,7 +261,7 @@ describe('in customer scope a write', () => {
     expect(params).toHaveProperty('theCustomer', 'the customer')
   })
 
-  test('of a shared table is unchanged', async () => {
+  test('of a table that all merchants share is unchanged', async () => {
     const removing = () => deleteFrom('merchants').where('id', '=', 'x')
     const inserting = () => insertInto('assetCodes').values({ code: 'EUR' } as never)
 
@@ -308,7 +308,7 @@ describe('in customer scope a write', () => {
     await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(`${name} is not supported`)
   })
 
-  test('inserts rows only for the customer of the scope', async () => {
+  test('can insert rows only for the customer of the scope', async () => {
     const inserting = (p: OfTwo) => insertInto('wallets').values(newWallet(p) as never)
 
     expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert into "wallets"/)
@@ -345,7 +345,7 @@ describe('in customer scope a write', () => {
     }
   })
 
-  test('may update the counts of the merchant’s lists by ON CONFLICT', async () => {
+  test('may change the counts of the merchant’s lists by ON CONFLICT', async () => {
     const counting = (p: OfTwo) =>
       insertInto('listCounts')
         .values({ merchantId: p.merchantId, list: 'wallets/', label: '', rowCount: 1 } as never)
@@ -362,7 +362,7 @@ describe('in customer scope a write', () => {
     await expect(narrowed(inserting)).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
   })
 
-  test('is rejected unless the customer of each new row is a parameter', async () => {
+  test('is rejected unless the customer of each new row is a query parameter', async () => {
     const undeclared = [
       (p: OfTwo) => insertInto('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
       (p: OfTwo) => insertInto('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
@@ -384,7 +384,7 @@ describe('in customer scope a write', () => {
     }
   })
 
-  test('that is deferred to COMMIT runs with the same scope', async () => {
+  test('that runs at COMMIT has the same scope', async () => {
     const stores: ((tx: Tx) => unknown)[] = []
     const tx = {
       execute: async () => [],

@@ -11,7 +11,7 @@ const merchantId = idOf(1)
 const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'wallets:owner')
 
 describe.each(everyEngine)('an operation on %s', (engine) => {
-  test('is rejected without running if its deadline has passed, and concurrent operations run', async () => {
+  test('is rejected without running if its deadline has passed, and concurrent operations still run', async () => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     const late = vi.fn(takeNumber)

@@ -19,7 +19,7 @@ function counter(first: number | Promise<number> = 10) {
   }
 }
 
-describe('a value deferred to COMMIT', () => {
+describe('a value that is stored at COMMIT', () => {
   test('is read once and stored once for any number of changes', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
@@ -32,7 +32,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen).toEqual({ reads: 1, stored: [13] })
   })
 
-  test('is not read again if it is already locked', () => {
+  test('is not read again if an operation locks it again', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -45,7 +45,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('is not read again if it is locked after a change', () => {
+  test('is not read again if an operation locks it after a change', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -55,7 +55,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('rejects its changes when the read fails, without an unhandled rejection', async () => {
+  test('makes every change fail if the value cannot be read, without an unhandled rejection', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.reject(new Error('away')))
 
@@ -67,7 +67,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('is changed sequentially by two operations that arrive while it is read', async () => {
+  test('is changed sequentially by two operations that arrive while the value is being read', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.resolve(10))
 
@@ -77,7 +77,7 @@ describe('a value deferred to COMMIT', () => {
     expect(seen.stored).toEqual([12])
   })
 
-  test('loses the change of a failed operation, and keeps earlier changes', async () => {
+  test('loses the changes of a failed operation, and keeps earlier changes', async () => {
     const pending = deferredWrites()
     const [x, y] = [counter(), counter(20)]
     pending.begin()
@@ -96,7 +96,7 @@ describe('a value deferred to COMMIT', () => {
     expect([pending.update('x', x), pending.update('y', y)]).toEqual([12, 21])
   })
 
-  test('is not stored if the only operation failed', () => {
+  test('is not stored if the only operation that changed the value failed', () => {
     const pending = deferredWrites()
     pending.begin()
     pending.update('x', counter())

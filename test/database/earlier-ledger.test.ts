@@ -90,7 +90,7 @@ describe.each(everyEngine)('a database of the version that stored ledger entries
     }
   })
 
-  test('watches its existing deposit addresses after the migration', async () => {
+  test('still has its existing deposit addresses in the list of watched addresses after the migration', async () => {
     const app = await startBusyApp(engine)
     const before = await startEarlierDatabase(engine, formBefore, withClearingAccounts(await rowsAt(app.url)))
     const db = await open(before.url)

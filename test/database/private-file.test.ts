@@ -10,7 +10,7 @@ function createTarget() {
   return { folder, target: join(folder, 'export.csv') }
 }
 
-test('a new file appears under its final name only when it is published', () => {
+test('a new file has a temporary name until it is published under its final name', () => {
   const { folder, target } = createTarget()
   const file = startNewFile(target)
   writeFileSync(file.path, 'whole', { mode: 0o600 })
@@ -23,7 +23,7 @@ test('a new file appears under its final name only when it is published', () => 
   expect([readFileSync(target, 'utf8'), statSync(target).mode & 0o777]).toEqual(['whole', 0o600])
 })
 
-test('a new file never replaces a file that another process created in the meantime', () => {
+test('a new file never replaces a file that another process created under the same name in the meantime', () => {
   const { folder, target } = createTarget()
   const file = startNewFile(target)
   writeFileSync(file.path, 'late')

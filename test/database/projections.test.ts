@@ -58,7 +58,7 @@ type Sliced = {
   slice(context: object, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
 }
 
-describe.each(everyEngine)('projections on %s', (engine) => {
+describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
   test('of any list have the same values as whole rows, for each column alone and for all together', async () => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
@@ -130,7 +130,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     ])
   })
 
-  test('are correct for any number of projections, and changing returned rows has no effect', async () => {
+  test('are correct for any number of projections, and a caller that changes returned rows does not affect later results', async () => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })
@@ -163,7 +163,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
-  test('can be read by ids, with a separate query for a single id', async () => {
+  test('can be read for several ids at once, and a single id has a separate query', async () => {
     const { app } = await startFilled(engine)
     const seen: Query[] = []
     const execute: Reader['execute'] = (asked, params) => {
@@ -193,7 +193,7 @@ describe.each(everyEngine)('projections on %s', (engine) => {
 
 const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
 
-describe('projected queries', () => {
+describe('queries with a projection (selected columns)', () => {
   /** Records the executed queries. */
   function recorder() {
     const queries: Query[] = []
@@ -255,7 +255,7 @@ describe('projected queries', () => {
   })
 })
 
-describePostgres('projected queries on a PostgreSQL connection', {}, () => {
+describePostgres('queries with a projection on PostgreSQL', {}, () => {
   const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
   /** Parameters that fail during execution, and before it. */
   const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
@@ -267,7 +267,7 @@ describePostgres('projected queries on a PostgreSQL connection', {}, () => {
     selectFrom('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
   )
 
-  test('are deallocated when they are evicted, even if a concurrent query fails', async () => {
+  test('queries with a projection are deallocated on PostgreSQL when they are evicted, even if a concurrent query fails', async () => {
     const { app } = await startFilled('postgres')
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })

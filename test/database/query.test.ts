@@ -206,7 +206,7 @@ describe('returned rows', () => {
     expect(await accounts(db, {})).toEqual(rows)
   })
 
-  test('keep a column’s type under an alias, through joins and subqueries, and have bigints for expressions', async () => {
+  test('keep a column’s type under an alias, through joins and in subqueries, and have bigints for expressions', async () => {
     const { db } = await startDatabase()
     await db.write((tx) => insertAccount(tx, accountRow('a', maxInteger, 7)))
     const aliased = query(() =>
@@ -225,7 +225,7 @@ describe('returned rows', () => {
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
   })
 
-  test('come from the RETURNING clause of a write', async () => {
+  test('of a write come from its RETURNING clause', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       updateTable('accounts')
@@ -244,7 +244,7 @@ describe('returned rows', () => {
     expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
   })
 
-  test('are empty for a write without RETURNING', async () => {
+  test('of a write without RETURNING are empty', async () => {
     const { db } = await startDatabase()
     const removeAll = statement(() => deleteFrom('merchants'))
 
@@ -312,7 +312,7 @@ describe('a SQLite connection', () => {
     expect(prepared()).toEqual([expect.stringMatching(/^select "id" from "merchants" where "id" in .*json_each/)])
   })
 
-  test('prepares a query with filters once for each used set of filters', async () => {
+  test('prepares a query with filters once for each combination of filters that is used', async () => {
     const { reader, prepared } = await connect()
     const filteredQuery = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
       let merchants = selectFrom('merchants').select('id')
@@ -335,7 +335,7 @@ describe('a SQLite connection', () => {
   })
 })
 
-test('a write without a transaction does not compile, and fails at run time', async () => {
+test('a write outside a transaction does not compile, and fails at run time', async () => {
   const { db } = await startDatabase()
   const insertFourth = statement((p: Params<{ name: string }>) =>
     insertInto('merchants').values({ ...merchantRow(4), name: p.name }),

@@ -126,7 +126,7 @@ test('every table of a merchant has merchant_id first: in its columns, its key a
   expect(wrong).toEqual([])
 })
 
-test('only the listed tables have no merchant column', async () => {
+test('only the tables that this test lists have no merchant column', async () => {
   const catalogue = await readCatalogue()
 
   const keyedOtherwise = catalogue.filter(({ columns }) => columns[0]?.name !== 'merchant_id').map(({ name }) => name)

@@ -53,7 +53,7 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
     return db
   }
 
-  test('discards statements that it did not await, so the next operation does not run them', async () => {
+  test('discards its statements that were not awaited, so that the next operation does not run them', async () => {
     const db = await start()
 
     const answers = await inOneGroup(db, async (tx) => {
@@ -68,7 +68,7 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('cannot run statements during the next operation from code that is still running', async () => {
+  test('cannot run statements during the next operation, even if some of its code is still running', async () => {
     const db = await start()
     const leftRunning: Promise<unknown>[] = []
 
@@ -90,7 +90,7 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('cannot use a leaked transaction handle to read or change deferred values', async () => {
+  test('cannot use a leaked transaction handle to read or change values that are stored at COMMIT', async () => {
     const db = await start()
     const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
 

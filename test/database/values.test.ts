@@ -104,7 +104,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     },
   )
 
-  test('that are not UUIDs can be compared with ids, and match no id', async () => {
+  test('that are not UUIDs can be compared with ids, and equal no id', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
     const butOne = query((p: Params<{ id: string }>) =>

@@ -41,7 +41,7 @@ async function everyPayout(context: Context): Promise<Payout[]> {
 }
 
 describe.each(everyEngine)('the demo on %s', (engine) => {
-  test('has payouts of ninety days in every status, debited when they are created, and books that balance', async () => {
+  test('has payouts of ninety days in every status, each debited at its creation, and books that balance', async () => {
     const context = await startDemo(engine)
     const all = await everyPayout(context)
     expect(all).toHaveLength(demoPayoutCount)
@@ -67,7 +67,7 @@ describe.each(everyEngine)('the demo on %s', (engine) => {
     expect([balanced, findings.filter(({ contradictions }) => contradictions > 0)]).toEqual([true, []])
   })
 
-  test('leaves no open rail order and no route, so its last two payouts wait for an operator', async () => {
+  test('leaves no open rail order and no route, so the two latest payouts wait for an operator', async () => {
     const context = await startDemo(engine)
     const all = await everyPayout(context)
     const orders = await findRailOrders(
@@ -102,7 +102,7 @@ test('the plan of the demo depends only on its seed and the time', () => {
   expect(planPayouts(createRandom(1), now)).not.toEqual(planPayouts(createRandom(2), now))
 })
 
-test('the plan of the demo has fewer payouts at weekends than on other days, and more at its end', () => {
+test('the plan of the demo has fewer payouts at weekends than on other days, and more payouts towards its end', () => {
   const planned = planPayouts(createRandom(1), now)
   const ofWeekend = planned.filter(({ at }) => [0, 6].includes(new Date(at).getUTCDay()))
   expect(ofWeekend.length / planned.length).toBeLessThan(0.12)
@@ -113,7 +113,7 @@ test('the plan of the demo has fewer payouts at weekends than on other days, and
 })
 
 test.each(['2026-11-26T15:00:00.000Z', '2026-11-23T00:00:00.000Z', '2024-02-29T23:59:59.999Z'])(
-  'the plan of the demo at %s has the same number of payouts, each decided before that time and funded by an earlier deposit',
+  'the plan of the demo at %s has the fixed number of payouts, all settled before that time and covered by deposits',
   (time) => {
     const at = Date.parse(time)
     const planned = planPayouts(createRandom(1), at)

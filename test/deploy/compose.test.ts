@@ -92,14 +92,14 @@ describe('every service of compose.yaml', () => {
 describe('the app of compose.yaml', () => {
   const { app } = services
 
-  test('runs the unmodified image, with its data in a volume, and has time to stop', () => {
+  test('runs the unmodified image, with its data in a volume, and has enough time to stop', () => {
     for (const name of ['command', 'entrypoint', 'healthcheck', 'user']) expect(app).not.toHaveProperty(name)
     expect(app.ports).toEqual([`127.0.0.1:4000:${step('EXPOSE')}`, '127.0.0.1:4100:4100'])
     expect(app.volumes).toEqual([`data:${step('VOLUME')}`])
     expect(Number.parseInt(app.stop_grace_period, 10)).toBeGreaterThan(maxShutdownSeconds)
   })
 
-  test('is configured for SQLite in its volume without .env', () => {
+  test('uses a SQLite database in its volume if there is no .env', () => {
     const environment = environmentOf(app)
     expect(Object.keys(environment).filter((name) => !(name in configurationVariables))).toEqual([])
     expect(readConfig(environment)).toMatchObject({

@@ -30,7 +30,7 @@ describe('the systemd unit', () => {
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-  test.skipIf(!hasSystemd && !process.env.CI)('is valid, and systemd-analyze rates its security as good enough', () => {
+  test.skipIf(!hasSystemd && !process.env.CI)('is valid, and systemd-analyze rates its security as acceptable', () => {
     const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'payout-gateway.service')

@@ -137,7 +137,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  test('runs every module of a command from its compile cache, which its user cannot change', async () => {
+  test('runs every module of a command from the compile cache in the image, which the user of the image cannot change', async () => {
     const environment = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
     const { said } = await start(['payout-gateway', '--version'], { environment }).ended
     const uses = said.split('\n').filter((line) => /V8 code cache for .*\/app\/dist\/.* was /.test(line))

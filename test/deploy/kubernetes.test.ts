@@ -72,7 +72,7 @@ test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and allows it
   expect([budget.maxUnavailable, budget.minAvailable]).toEqual([1, undefined])
 })
 
-test('deploy/kubernetes.yaml runs the image of this version as its user, without privileges and within limits', () => {
+test('deploy/kubernetes.yaml runs the image of this version as the image’s user, without privileges and within limits', () => {
   const { version } = JSON.parse(read('package.json'))
   const [user, group] = (step('USER') ?? '').split(':').map(Number)
   expect(pods.spec).toMatchObject({

@@ -102,15 +102,18 @@ test('the package contains only the program, its documentation and examples of i
   expect(named.filter((file) => !existsSync(join(installed, file)))).toEqual([])
 })
 
-test.runIf(isRehearsal)('npm compiles nothing, and installs exactly the tested versions of the dependencies', () => {
-  expect(existsSync(join(folder, 'node_modules/better-sqlite3/build'))).toBe(false)
-  const versionOf = (name: string) =>
-    JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
-  const names = Object.keys(manifest.dependencies)
-  expect(Object.fromEntries(names.map((name) => [name, versionOf(name)]))).toEqual(manifest.dependencies)
-})
+test.runIf(isRehearsal)(
+  'npm compiles nothing during the installation, and installs exactly the tested versions of the dependencies',
+  () => {
+    expect(existsSync(join(folder, 'node_modules/better-sqlite3/build'))).toBe(false)
+    const versionOf = (name: string) =>
+      JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
+    const names = Object.keys(manifest.dependencies)
+    expect(Object.fromEntries(names.map((name) => [name, versionOf(name)]))).toEqual(manifest.dependencies)
+  },
+)
 
-test('the package starts in an empty folder, pays, lists the payout on the command line, and exits on SIGTERM', async () => {
+test('the packaged service starts in an empty folder, creates a payout, shows it to a command, and exits on SIGTERM', async () => {
   const place = newFolder()
   const { address, greeting, child, ended, pid, pay } = await start(place)
   expect(greeting).toContain('sqlite:db/payouts.sqlite')
@@ -131,7 +134,7 @@ test('the package starts in an empty folder, pays, lists the payout on the comma
   expect(await ended).toMatchObject({ code: 0 })
 })
 
-test('the package runs with several processes and scheduled backups', async () => {
+test('the packaged service runs with several processes and scheduled backups', async () => {
   const place = newFolder()
   const backups = join(place, 'backups')
   mkdirSync(backups)
@@ -149,7 +152,7 @@ test('the package runs with several processes and scheduled backups', async () =
   expect(await ended).toMatchObject({ code: 0 })
 })
 
-test('the installed command shows its own name in its help, and also runs with npx', () => {
+test('the installed command has its own name in its help, and can also be run by npx', () => {
   const npx = spawnSync('npx', ['payout-gateway', '--version'], { cwd: folder, env: environment })
   expect([npx.status, String(npx.stdout)]).toEqual([0, `${manifest.version}\n`])
   const help = run(folder, '--help').stdout
@@ -205,7 +208,7 @@ test.runIf(bringsNode)(
   },
 )
 
-test('the command reports a missing or older Node in one sentence', () => {
+test('the installed command reports a missing or older Node in one sentence', () => {
   const needed = `payout-gateway needs Node.js ${manifest.engines.node.replace('>=', '')} or later, and`
   const missing = runAlone(join(newFolder(), 'payout-gateway'), folderOfPrograms(null))
   expect(missing).toEqual({ status: 1, stdout: '', stderr: `${needed} there is none in PATH.\n` })

@@ -68,7 +68,7 @@ async function watch(front: Front, accept: string) {
 }
 
 describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
-  test('nginx and Caddy are installed', () => {
+  test('is tested with nginx and Caddy, which are both installed', () => {
     expect(missing).toEqual([])
   })
 
@@ -96,7 +96,7 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       }
     })
 
-    test('a payout whose response is lost is forwarded once, and paid once if the caller retries with the same key', async () => {
+    test('a payout whose response is lost is forwarded once, and created once even if the caller retries with the same key', async () => {
       const { front, relayed } = await startBehind(start)
       const total = async () => {
         const { body } = await answerTo(front, '/api/payouts?limit=1', { headers: key })

@@ -9,7 +9,7 @@ import { entries, expectedLines, guideBlocks, layOut, runEntry } from './support
 
 // `npm run guide` runs the blocks that need the packages of the examples.
 
-test('every code block of the guide is a file that it runs, or the commands that install the client and generate the types', () => {
+test('every code block of the front-end guide is a file that a test runs, or a command to install the client or generate types', () => {
   const blocks = guideBlocks()
   const names = blocks.map(({ file, text }) => file ?? text.trim().split('\n').at(-1))
   expect(names).toEqual([

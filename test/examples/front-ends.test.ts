@@ -47,7 +47,7 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
 })
 
 // Each example can be copied alone, so each has its own copy; a fix applies to all.
-describe('a shared file is the same in each page:', () => {
+describe('a shared file is the same in each example page:', () => {
   const common = ['server.js', 'index.html', '.npmrc', 'src/service.ts', 'src/money.ts']
   test.each(common)('%s', (file) => {
     expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)

@@ -20,7 +20,7 @@ test('the webhook receiver has fewer than 50 lines and needs only Node and the c
   expect(imported.filter((name) => !name.startsWith('node:'))).toEqual(['../../clients/typescript/src/index.ts'])
 })
 
-test('the webhook receiver verifies events, handles each once in order, and reads missed events from the feed', async () => {
+test('the webhook receiver verifies events, handles each event once and in order, and reads missed events from the feed', async () => {
   const place = await createDemoInstallation()
   const { address } = await startService(place)
   const { call, pay } = callsOf(address)

@@ -535,7 +535,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     expect(data.payouts.nodes).toEqual(Array(4).fill({ paymentPurpose: 'OTHER' }))
   })
 
-  test('GraphQL accepts null for an absent transfer type, and rejects an empty string', async () => {
+  test('GraphQL accepts null for an absent `transferType`, and rejects an empty string', async () => {
     const { app } = await startHeld(engine)
     expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
     expect((await apiClients.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe(

@@ -47,7 +47,7 @@ async function fence(environment: Record<string, string> = {}) {
   return JSON.parse(stdout) as { answered: number; compiled: number; found: string[] }
 }
 
-test('the service compiles no caller’s text as code', async () => {
+test('the service compiles no text of a caller as code', async () => {
   const { answered, compiled, found: compilerLines } = await fence()
   expect(compilerLines).toEqual([])
   expect(answered).toBeGreaterThan(200)

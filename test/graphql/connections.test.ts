@@ -15,7 +15,7 @@ import { inputPathsOf } from './support/walk.ts'
 
 const isSlice = (path: string) => ['first', 'after', 'last', 'before'].includes(path)
 
-test('every list accepts slice arguments, and every filter of a list has test cases', () => {
+test('every list accepts the arguments `first`, `last`, `after` and `before`, and every filter of a list has test cases', () => {
   expect(everyList.length).toBeGreaterThan(10)
   for (const list of everyList) {
     const [owner = '', field = ''] = list.split('.')
@@ -69,7 +69,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('first and last accept 0 to 100, and are rejected together', async () => {
+  test('`first` and `last` accept 0 to 100, and a request with both is rejected', async () => {
     const { app, parents } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents)) {

@@ -63,7 +63,7 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
     expect(wallet?.description).toBeUndefined()
   })
 
-  test('typed documents quote and create a payout, and tell errors from payloads by __typename', async () => {
+  test('typed documents quote and create a payout, and distinguish errors from results by __typename', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const customerId = await app.customer()

@@ -130,7 +130,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     for (const each of [first, ...streams.slice(0, 10)]) expect(await read(each, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('an event stream sends only the event types that it selected', async () => {
+  test('an event stream sends only the event types that the caller selected', async () => {
     const app = await startApp(engine)
     await happen(app, 3)
     await app.customer()

@@ -119,7 +119,7 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     }
   })
 
-  test("the tour's tabs can run a second time with the same responses, and no money moves twice", async () => {
+  test("the tour's tabs can run a second time with the same responses, and the second run moves no money", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -178,13 +178,13 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
-  test('the tour creates no webhook endpoint if no key encrypts secrets', async () => {
+  test('the tour creates no webhook endpoint if no key for the encryption of secrets is set', async () => {
     const app = await startEmpty(engine, { secrets: noSecrets })
     const tab = (await tourTabs(app.service))[9] as GraphiqlTab
     expect((await app.run(tab)).data).toMatchObject({ webhookEndpoints: { nodes: [] } })
   })
 
-  test("the tour's tabs work in any order, except those that need a payout from an earlier tab", async () => {
+  test("the tour's tabs work in any order, except those that need the payout of an earlier tab", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -288,7 +288,7 @@ describe('the GraphiQL page', () => {
     })
   })
 
-  test('the page is revalidated by its ETag, and has instructions if no demo merchant exists', async () => {
+  test('the page is revalidated by its ETag, and has instructions instead of a key if no demo merchant exists', async () => {
     const { headers, body, statusCode } = await get()
     expect(statusCode).toBe(200)
     // The operation comes before the text about it.

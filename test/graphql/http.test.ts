@@ -160,7 +160,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('no other origin may read a response', async () => {
+  test('a page of another origin may not read a response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [
@@ -238,7 +238,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
 })
 
 describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (engine, hasFastPath) => {
-  test('the API key is checked first; without a key the response is the same for any request', async () => {
+  test('the API key is checked first; without an API key the response is the same for any request', async () => {
     const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
@@ -398,7 +398,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     }
   })
 
-  test('errors in nested fields are in the order of the document, and then in the order of the list', async () => {
+  test('errors in nested fields are in the order of the document, and in a list in the order of its items', async () => {
     const app = await startApp(engine, { hasFastPath })
     const ids = [await app.customer(), await app.customer()]
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
@@ -437,7 +437,7 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     expect(JSON.stringify(body)).not.toContain('disk')
   })
 
-  test('an overloaded database is reported as 503 with the advice to retry with the same key', async () => {
+  test('an overloaded database is reported as 503 with the advice to retry with the same idempotency key', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask, errorLines } = failing(app, hasFastPath, Object.assign(unavailable(), { cause: new Error(cause) }))
     for (const accept of ['application/json', newer]) {

@@ -37,7 +37,7 @@ describe('the size of a document', () => {
     expect(excess(document(limits[limit] + 1))).not.toBeNull()
   })
 
-  test('the size of a document equals the size of its largest operation', () => {
+  test('the size of a document with several operations is the size of its largest operation', () => {
     const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
@@ -87,7 +87,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('the pairs of merging fields are counted with at most one visit per selection set of the expanded document', () => {
+  test('pairs of fields that merge are counted with at most one visit per selection set of the expanded document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -161,7 +161,7 @@ describe('fields that merge under one response name', () => {
       'a chain of fragments',
       (count) => `{...f0} ${times(count, (i) => `fragment f${i} on A {a${i} ${i + 1 < count ? `...f${i + 1}` : ''}}`)}`,
     ],
-  ])('merging fields are accepted up to their limit as %s', (_, document) => {
+  ])('the number of pairs of merging fields is limited in documents with %s', (_, document) => {
     expect(pairs(document(most))).toBeNull()
     expect(pairs(document(most + 1))).toContain(`${limits.pairs} pairs`)
   })
@@ -170,11 +170,11 @@ describe('fields that merge under one response name', () => {
     ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
     ['a field about a thousand times', `{${times(990, () => 'a')}}`],
     ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
-  ])('merging fields exceed their limit as %s', (_, text) => {
+  ])('the number of pairs of merging fields exceeds the limit in a document with %s', (_, text) => {
     expect(pairs(text)).not.toBeNull()
   })
 
-  test('fields in different places or under different names do not count as merging', () => {
+  test('fields in different places or under different names do not count as merging fields', () => {
     expect(pairs(`{${times(300, (i) => `a${i} {b}`)}}`)).toBeNull()
     expect(pairs(`{${times(300, (i) => `a${i} {...f}`)}} fragment f on A {b c}`)).toBeNull()
     expect(pairs(`{${times(300, () => '...f')}} fragment f on A {b c}`)).toBeNull()
@@ -182,7 +182,7 @@ describe('fields that merge under one response name', () => {
 })
 
 describe('the size of variables', () => {
-  test('variables are accepted up to their limit of values, at any depth', () => {
+  test('variables are accepted up to the limit of values, at any depth', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
     expect(exceededVariableLimit({ v: chain(limits.values / 2) })).not.toBeNull()

@@ -46,7 +46,7 @@ function nameOf({ list, parentId = '', args = {} }: ListCall, { merchantId }: Wo
 
 type Cursor = { name: string; call: ListCall; isFirst: boolean; cursor: string }
 
-test('the tests of cursors cover every list, and a filter for every type of item', () => {
+test('the tests of cursors cover every list, and a filter for each type of list item', () => {
   expect(everyList).toEqual([
     'Customer.payoutMethods',
     'Customer.payouts',

@@ -25,7 +25,7 @@ test('every argument and input field that accepts an id has a test case', () => 
   expect(Object.keys(idCases).sort()).toEqual(idPlacesOf(schema))
 })
 
-test('the tested ids include every type of node', () => {
+test('the tested ids include an id of every node type', () => {
   expect(schema.getPossibleTypes(schema.getType('Node') as never).map(({ name }) => name)).toEqual([...nodeTypes])
 })
 
@@ -38,7 +38,7 @@ test('findSigns finds a canary of digits only as a whole number, not within a UU
 })
 
 describe.each(everyEngine)('ids on %s', (engine) => {
-  test('a canary in a response is detected, in plain text and within encoded ids', async () => {
+  test('a canary (a recognizable value) in a response is detected, in plain text and within encoded ids', async () => {
     const { app, other, theirs, canaries } = await startWorlds(engine)
     const some = [other.id, theirs.person, theirs.payouts.failed, '7391.73918264', foreignWords.digits]
     expect(canaries).toEqual(expect.arrayContaining(some))

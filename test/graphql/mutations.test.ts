@@ -266,7 +266,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     return { app, inputs }
   }
 
-  test("a replay in GraphQL returns the node's present state; in REST the first response (ruling 48)", async () => {
+  test("a replay in GraphQL returns the node's present state, and a replay in REST the first response (ruling 48)", async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const key = (idempotencyKey: string) => ({ idempotencyKey })
@@ -308,7 +308,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
   })
 
-  test('a replay returns the present state of a customer or payout method, or the original if it was deleted', async () => {
+  test('a replay returns the present state of a customer or payout method, or its original state if it was deleted', async () => {
     const app = await startApp(engine)
     const registering = { ...customerInput, city: 'Lagos', idempotencyKey: 'c' }
     const { customer } = await run(app, 'createCustomer', registering, 'customer { uuid }')
@@ -494,7 +494,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     ['neither', {}],
     ['both', { bankAccount, payoutMethodId: nobody }],
     ['null', { bankAccount: null }],
-  ])('createPayout with %s of the two kinds of recipient fails validation', async (_, recipient) => {
+  ])('createPayout with %s of the fields that give a recipient fails validation', async (_, recipient) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -503,7 +503,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('createPayout returns the values of the quote, or fails with the error that the quote reports', async () => {
+  test('createPayout returns the amounts of the quote, or fails with the error that the quote reports', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
     const customerId = await app.customer()
@@ -546,7 +546,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     }
   })
 
-  test('createPayout rejects two money movements in one request and creates neither', async () => {
+  test('createPayout is rejected if the request contains a second mutation that moves money, and neither mutation runs', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '100' })
     const { payout } = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'first' }, 'payout { id }')

@@ -66,7 +66,7 @@ test('a document gets plans for at most 16 combinations of conditions, and graph
   expect(await isPlanned(3)).toBe(true)
 })
 
-test('a failure to plan is not cached, so each request tries again', () => {
+test('an error during planning is not cached, so each request plans again', () => {
   const plans = createPlanCache()
   const key = {}
   const fail = () => {
@@ -107,7 +107,7 @@ test('a subscription has no plan', () => {
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
-test("a plan can't request another column after its projection has been built", () => {
+test('a plan rejects a further column after its projection has been built', () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
   const cell = rows.requestColumn('id')

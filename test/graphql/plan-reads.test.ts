@@ -116,7 +116,7 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
   })
 })
 
-test('a loader does not read a row again while the first read of that row is pending', async () => {
+test('a loader does not read a row again while its first read of that row is pending', async () => {
   const requestedKeys: (readonly string[])[] = []
   const answers: (() => void)[] = []
   const find = async (keys: readonly string[]) => {
@@ -135,7 +135,7 @@ test('a loader does not read a row again while the first read of that row is pen
   expect(requestedKeys).toEqual([['a', 'b'], ['c']])
 })
 
-test('a loader reads a row again after its first read has failed', async () => {
+test('a loader reads a row again after its first read of that row has failed', async () => {
   let tries = 0
   const find = async () => {
     if (++tries === 1) throw new Error('not now')

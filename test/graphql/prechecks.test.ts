@@ -151,7 +151,7 @@ describe("the precheck of an operation's selection", () => {
     ['@skip(if: $no)', true],
     ['@include(if: true) @skip(if: $yes)', false],
     ['@skip(if: false) @include(if: $yes)', true],
-  ])('the precheck evaluates %s on a field, and skips excluded fields', (directive, isIncluded) => {
+  ])('the precheck evaluates %s on a field, and skips fields that are excluded', (directive, isIncluded) => {
     const wrong = 'wrong: payouts(first: 101) { totalCount }'
     for (const query of [
       making(wrong.replace(' {', ` ${directive} {`)),
@@ -195,7 +195,7 @@ describe("the precheck of an operation's selection", () => {
     expect(faultsOf(nullable, { id: null })).toEqual([])
   })
 
-  test('the precheck of several mutations skips the arguments of the first, which validates them itself', () => {
+  test('the precheck of several mutations skips the arguments of the first mutation, which validates its own arguments', () => {
     const query = `mutation($input: CreateWalletInput = {currency: "NGN", description: "x"}) {
       one: createWallet(input: $input) { __typename } two: createWallet(input: $input) { __typename } }`
     expect(faultsOf(query, { input: null })).toEqual(['two'])

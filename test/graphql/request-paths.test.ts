@@ -113,7 +113,7 @@ type Asking = {
   readonly payload?: string
 }
 
-describe('the fast path and Yoga', () => {
+describe('the GraphQL fast path and Yoga', () => {
   test.each(documents)('return the same response to %s', async (_, parameters) => {
     const app = await startApp('sqlite')
     const { short, yoga } = await bothWays(app)

@@ -16,7 +16,7 @@ function writeSchema(folder: string, schema: GraphQLSchema, options = {}) {
   return writeDocuments(folder, { [schemaPath]: schemaText(schema) }, options)[schemaPath]
 }
 
-describe('npm run codegen rejects a schema with breaking changes', () => {
+describe('the comparison of a schema by npm run codegen', () => {
   test.each([
     ['a field is removed', 'transactionId: String!', 'colour: String!', 'Payout.transactionId'],
     ['a result becomes nullable', 'transactionId: String!', 'transactionId: String', 'Payout.transactionId'],
@@ -34,7 +34,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     ],
     ['a type is renamed', 'AssetNetwork', 'AssetColour', 'AssetNetwork'],
     ['an interface is removed', 'type Payout implements Node', 'type Payout', 'Node'],
-  ])('rejects a breaking change without confirmation: %s', (_, from, to, culprit) => {
+  ])('npm run codegen rejects a breaking change without confirmation: %s', (_, from, to, culprit) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -54,7 +54,7 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     ['an optional argument is added', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
     ['an enum value is added', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
     ['a union member is added', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
-  ])('writes a schema with a compatible change: %s', (_, from, to, dangerous) => {
+  ])('npm run codegen writes a schema with a compatible change: %s', (_, from, to, dangerous) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -66,14 +66,14 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     expect(copy.content()).toBe(schemaText(next))
   })
 
-  test('writes a schema without a comparison if none exists', () => {
+  test('npm run codegen writes the schema without a comparison if no schema file exists', () => {
     const copy = copyOf(committed)
     rmSync(join(copy.folder, schemaPath))
     expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [], compatible: [] })
     expect(copy.content()).toBe(committed)
   })
 
-  test('an unchanged schema has no changes', () => {
+  test('npm run codegen reports no changes of an unchanged schema', () => {
     expect(writeSchema(copyOf(committed).folder, sandboxSchema)).toEqual({
       breaking: [],
       dangerous: [],

@@ -114,7 +114,7 @@ describe('names of the schema', () => {
     ['type Query { size(of_what: Int): Int }', ['Query.size(of_what)']],
     ['type Query { size: size } enum size { BIG small }', ['size', 'size.small']],
     ['type Query { size: Int } input Which { Of: Int }', ['Which.Of']],
-  ])('the check of names reports another style in %s', (source, found) => {
+  ])('the check of names reports a wrong style in %s', (source, found) => {
     expect(misnamed(buildSchema(source))).toEqual(found)
   })
 })

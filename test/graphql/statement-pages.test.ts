@@ -61,7 +61,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     },
   )
 
-  test('a cursor of a statement with an end time is rejected for another end time', async () => {
+  test('a cursor of a statement is rejected if the statement is requested with another end time', async () => {
     const { app, ask, began, walletId } = await startWorld(engine)
     const { to } = await ask({})
     const first = await ask({ to, first: 2 })

@@ -226,7 +226,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
 })
 
 describe('the start of the service with trusted documents', () => {
-  test('prepares the SQL statements of the documents, so that the first request for a document prepares none', async () => {
+  test('prepares the SQL statements of trusted documents, so that their first requests prepare no statement', async () => {
     const ask = await askAfterStart('sqlite')
     const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
     onTestFinished(() => prepare.mockRestore())
@@ -241,14 +241,17 @@ describe('the start of the service with trusted documents', () => {
     expect(prepare).toHaveBeenCalled()
   })
 
-  test.each(everyEngine)('uses stub rows on %s that no response contains', async (engine) => {
-    const ask = await askAfterStart(engine)
-    for (const documentId of Object.keys(screens('trusted'))) {
-      const { data } = await ask(documentId)
-      expect(JSON.stringify(data)).toContain('USD')
-      expect(JSON.stringify(data)).not.toMatch(/text [12]|00000000-0000-7000/)
-    }
-  })
+  test.each(everyEngine)(
+    'plans trusted documents on %s with stub rows, and no response contains a stub row',
+    async (engine) => {
+      const ask = await askAfterStart(engine)
+      for (const documentId of Object.keys(screens('trusted'))) {
+        const { data } = await ask(documentId)
+        expect(JSON.stringify(data)).toContain('USD')
+        expect(JSON.stringify(data)).not.toMatch(/text [12]|00000000-0000-7000/)
+      }
+    },
+  )
 })
 
 /** Requests documents that were trusted before a service started; `other` is the text of one that was not. */
@@ -284,7 +287,7 @@ async function askAfterStart(engine: Engine) {
   }
 }
 
-test('a trusted document stays prepared and planned however many other documents callers send', async () => {
+test('a trusted document stays prepared and planned, however many other documents callers send', async () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   const nothing = { refreshIfChanged: () => undefined, refresh: () => undefined }
   const find = createDocumentResolver(sandboxSchema, { policy: 'any', trusted: { ...pinned, ...nothing } })
@@ -305,7 +308,7 @@ test('a trusted document stays prepared and planned however many other documents
   expect(planOf()).toBe(plan)
 })
 
-test('a text with several ids stays trusted until its last id is removed', () => {
+test('a document text with several ids stays trusted until its last id is removed', () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   for (const id of ['a', 'b', 'a']) pinned.add(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))

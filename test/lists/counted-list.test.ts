@@ -43,7 +43,7 @@ async function pageOf(
 
 const newestFirst = (members: Iterable<number>) => [...members].sort((a, b) => b - a)
 
-describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
+describe.each(everyEngine)('lists with stored counts on %s', (engine) => {
   describe('every page equals the same part of an array', () => {
     // Numbers around the edges of blocks of each size, and anywhere.
     const sequence = fc.oneof(
@@ -134,7 +134,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     expect(await pageOf(db, { list: 'other', page: 2, limit: 10 }, [7])).toMatchObject({ items: [], total: 1 })
   })
 
-  test('every row is found in a list whose rows are spread over many sparse blocks', async () => {
+  test('every row is found in a list whose rows are spread over many blocks with few rows each', async () => {
     const { db } = await startDatabase(engine)
     const members = newestFirst([...upTo(31), ...upTo(8).map((block) => block * 32)])
     await count(
@@ -147,7 +147,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     }
   })
 
-  test('a page has no start if the counts of blocks sum to less than the total', async () => {
+  test('no page has a start if the counts of the blocks add up to less than the total', async () => {
     const { db } = await startDatabase(engine)
     const start = (total: number, offset: number) => findPageStart(db, { merchantId, list: 'list', total, offset })
     expect([await start(10, 0), await start(10, 9)]).toEqual([null, null])

@@ -112,7 +112,7 @@ describe.each(everyEngine)('cursors of lists on %s', (engine) => {
     },
   )
 
-  test('a legacy cursor is accepted unless the input has a filter that was added later', async () => {
+  test('a cursor in the older format is accepted unless the input has a filter that was added later', async () => {
     const app = await startApp(engine)
     const merchantId = app.merchant.id
     const earlier = (...name: readonly unknown[]) =>

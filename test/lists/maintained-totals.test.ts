@@ -64,7 +64,7 @@ describe.each(everyEngine)('the total of a list on %s', (engine) => {
   }
   const readOf = (name: keyof typeof lists) => lists[name] as unknown as Read
 
-  test('is the maintained one without counting rows, unless a filter or a time range has none', async () => {
+  test('is a stored count, read without counting rows, unless no count is stored for the filter or time range', async () => {
     const { app, world, times } = await startWorld()
     const owner = 'merchant' as const
     const { statementId: walletId } = world
@@ -100,7 +100,7 @@ describe.each(everyEngine)('the total of a list on %s', (engine) => {
     }
   })
 
-  test('for several parents is the maintained one of each, unless a filter or a time range has none', async () => {
+  test('is a stored count for each of several parents, unless no count is stored for the filter or time range', async () => {
     const { app, world, times, ownWallet } = await startWorld()
     const parents = { customer: [world.customerId], wallet: [ownWallet, world.statementId] }
     const maintained = [
@@ -136,7 +136,7 @@ describe.each(everyEngine)('the total of a list on %s', (engine) => {
     }
   })
 
-  test('for a customer’s client token is never that of the merchant', async () => {
+  test('for a customer’s client token is never the stored count of the whole merchant', async () => {
     const { app, world, ownWallet } = await startWorld()
     const caller = { ...systemCaller, customerId: world.customerId }
     const context = createContext(app.service, app.merchant.id, null, 0, caller)

@@ -30,8 +30,8 @@ async function copyPayoutMethod(app: App, engine: Engine, customerId: string): P
   app.db.refresh()
 }
 
-describe.each(everyEngine)('on %s a list of more than 10,000 rows', (engine) => {
-  test('ends with the ten thousandth in pages of a time range', async () => {
+describe.each(everyEngine)('a list of more than 10,000 rows on %s', (engine) => {
+  test('ends at row 10,000 if it is read in pages of a time range', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, customer_id: customerId } })
@@ -56,7 +56,7 @@ describe.each(everyEngine)('on %s a list of more than 10,000 rows', (engine) => 
     }
   })
 
-  test('has a total in slices of a parent only if it is maintained', async () => {
+  test('has a total for one parent only if that total is stored, or if at most 10,000 rows match', async () => {
     const app = await startApp(engine)
     const customerIds = [await app.customer(), await app.customer()]
     const [customerId = ''] = customerIds

@@ -52,7 +52,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('the list of payouts under any filters on %s', (engine) => {
-  test('has the same slices, cursors, pages and totals as a filtered array', async () => {
+  test('has the same keyset pages, numbered pages, cursors and totals as a filtered array', async () => {
     const { context, world, rows } = await startWithPayouts(engine)
     const { customerId, walletIds } = world
     const some = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
@@ -121,7 +121,7 @@ describe.each(everyEngine)('the list of payouts under any filters on %s', (engin
   })
 })
 
-test('every possible payout is in the list under each filter that merges ranges of an index', async () => {
+test('a filter on payouts that merges ranges of an index finds payouts of every currency pair and country', async () => {
   const app = await startApp('sqlite')
   const context = app.context()
   await buildWorld(app.service, app.merchant.id)

@@ -72,7 +72,7 @@ function inOrder(rows: readonly Row[]): Row[] {
 const hour = 60 * 60 * 1000
 
 describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
-  test('lists stay newest first after a restart with an earlier clock, and time filters match the shown times', async () => {
+  test('lists stay newest first after a restart with an earlier clock, and time filters match the times in responses', async () => {
     const start = Date.parse('2026-03-01T12:00:00.000Z')
     // The rates are older than all rows.
     let ahead = start - 24 * hour

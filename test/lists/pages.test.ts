@@ -10,7 +10,7 @@ import { perform } from '../support/perform.ts'
 import { buildWorld, payoutList, payoutMethodList } from './lists.ts'
 
 describe.each(everyEngine)('pages on %s', (engine) => {
-  test('pages of a list with gaps have every row once, also across block boundaries of the counts', async () => {
+  test('pages of a list with gaps in its sequence numbers contain every row once, even across the blocks of its stored counts', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const world = await buildWorld(app.service, app.merchant.id)
@@ -35,7 +35,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('the newest rows of a list are chosen by condition and time, or one of them by its number', async () => {
+  test('the latest rows of a list can be selected by conditions and time, and also by a sequence number', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const context = createContext(app.service, app.merchant.id)
@@ -66,7 +66,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     expect(await newest({ sequence: 6, conditions: { assetCode: 'USDC' } })).toEqual([])
   })
 
-  test('an owner filter with the merchant’s id as customer id matches nothing, and without an owner all rows match', async () => {
+  test('a list without an owner filter has all rows, and a list with the merchant’s id as customer id has no rows', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const idsOf = async (owner: Parameters<typeof wallets.slice>[1]['owner']) =>

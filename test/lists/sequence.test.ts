@@ -40,7 +40,7 @@ const operations = fc.array(
 )
 
 describe.each(everyEngine)('sequence numbers of operations that share a transaction on %s', (engine) => {
-  test('have no gaps whichever operations fail, and order rows by time and id', async () => {
+  test('have no gaps even if some operations fail, and follow the order of the rows’ times and ids', async () => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write(async (tx) => {
       await insertMerchant(tx, merchantRow(1))
@@ -125,7 +125,7 @@ test.each(everyEngine)(
 )
 
 test.each(everyEngine)(
-  'on %s an imported row keeps its times, later rows follow it, and the list is unsorted once one is older than its predecessor',
+  'on %s an imported row keeps its times, and a list counts as unsorted once a row is older than the preceding row',
   async (engine) => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))

@@ -117,7 +117,7 @@ const toNigeria = {
 // A list nested in a list is read for all parents together; each result must equal that of a separate query.
 describe.each(everyEngine)('lists of many parents on %s', (engine) => {
   test.each(lists)(
-    '$name: one query for all parents returns the same slices as a query for each parent',
+    '$name: one query for all parents returns the same keyset pages as a query for each parent',
     async ({ list, parent, one, each, parentIds, filters }) => {
       let nowMs = Date.parse('2026-01-01T00:00:00Z')
       const app = await startApp(engine, { clock: () => nowMs })

@@ -89,7 +89,7 @@ async function walk(
   expect(done).toBe(expected.length)
 }
 
-describe.each(everyEngine)('list slices on %s', (engine) => {
+describe.each(everyEngine)('slices (keyset pages) of lists on %s', (engine) => {
   describe.each(everyList.map((list) => [list.name, list] as const))('slices of %s', (_, list) => {
     test('contain each row once and in order, for any page sizes, direction, filter and time range', async () => {
       const started = await startList(engine, list, 30)
@@ -252,15 +252,22 @@ describe.each(everyEngine)('list slices on %s', (engine) => {
   })
 })
 
-test.each(everyEngine)('on %s a slice within a span has and counts the rows of that span only', async (engine) => {
-  const app = await startApp(engine)
-  const walletId = await app.wallet({ balance: '1' })
-  for (let i = 0; i < 4; i++) await depositToWallet(app.context(), { walletId, amount: '1', reference: `${i}` })
-  const slice = await entries.sliceWithin(app.context(), { above: 1, below: 4 }, { walletId, first: 1 })
-  expect([slice.items.map(({ sequence }) => sequence), slice.hasNextPage, await slice.total()]).toEqual([[3], true, 2])
-})
+test.each(everyEngine)(
+  'on %s a slice (keyset page) between two sequence numbers contains and counts only the rows between these numbers',
+  async (engine) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '1' })
+    for (let i = 0; i < 4; i++) await depositToWallet(app.context(), { walletId, amount: '1', reference: `${i}` })
+    const slice = await entries.sliceWithin(app.context(), { above: 1, below: 4 }, { walletId, first: 1 })
+    expect([slice.items.map(({ sequence }) => sequence), slice.hasNextPage, await slice.total()]).toEqual([
+      [3],
+      true,
+      2,
+    ])
+  },
+)
 
-test('slices of several parents are newest first, whatever the order in which a query returns their rows', async () => {
+test('slices (keyset pages) of several parents are newest first, in whatever order a query returns the rows', async () => {
   const read = async (end: { first: number | null; last: number | null }) => {
     const lists = {
       ...{ keys: ['a', 'b'], keyOf: ([key]: string) => String(key), nameOf: (key: string) => [key] },

@@ -58,7 +58,7 @@ test('the search for a time range among a million rows takes fewer than 45 reads
   expect(looks.length).toBeLessThan(45)
 })
 
-test('the search for a time range finds every row, despite gaps in the numbers and clocks a minute apart', async () => {
+test('the search for a time range finds every row, despite gaps in the sequence numbers and clocks that differ by a minute', async () => {
   const gap = fc.record({
     numbers: fc.integer({ min: 1, max: 40 }),
     ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200_000 })),
@@ -121,7 +121,7 @@ test.each([
   expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })
 
-test('a list with a maintained count scans rows for its total only under a time filter', async () => {
+test('a list with a stored total counts rows only if there is a time filter', async () => {
   const answers = { rowCount: 7, latest: 1_000_000 }
   expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
   expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)

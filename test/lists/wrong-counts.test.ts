@@ -17,7 +17,7 @@ async function wrongCounts({ db }: App): Promise<string[]> {
   return (await Promise.all(countChecks)).flat()
 }
 
-describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {
+describe.each(everyEngine)('the stored counts of lists on %s', (engine) => {
   test('equal the number of rows, and findWrongListCounts reports a wrong count with its list and block size', async () => {
     const app = await startApp(engine)
     const merchants = [app.merchant.id, (await app.otherMerchant()).id]

@@ -70,7 +70,7 @@ test('every REST endpoint that writes has the name of its operation, unless it c
   }
 })
 
-test('every operation of the APIs has a mutation, and no internal operation has one', () => {
+test('every operation of the APIs has a mutation, and no internal operation has a mutation', () => {
   expect(mutationsOf('sandbox')).toEqual(apiDeclarations.map(({ name }) => name).sort())
 })
 
@@ -83,12 +83,12 @@ test('the live schema has all mutations except sandbox-only mutations', () => {
   )
 })
 
-test('every scope except read is required by at least one operation', () => {
+test('every scope except `read` is required by at least one operation', () => {
   const required = new Set<Scope>(apiDeclarations.flatMap(({ scope }) => (scope === 'anyApiKey' ? [] : [scope])))
   expect(scopes.filter((scope) => scope !== 'read' && !required.has(scope))).toEqual([])
 })
 
-test('customer tokens may have the scope read, and the scopes of operations that can act as a customer', () => {
+test('customer tokens may have the scope `read`, and the scopes of operations that can act as a customer', () => {
   const required = new Set<string | null>(
     declarations.filter(({ actsAsCustomer }) => actsAsCustomer).map(({ scope }) => scope),
   )

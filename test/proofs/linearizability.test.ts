@@ -124,14 +124,17 @@ describe('faultOfHistory on long histories', () => {
     return history
   }
 
-  test.each([1, 4, 16])('a long history of %d clients is legal, and one with a stale read is not', (clients) => {
-    const history = longHistory(clients)
-    expect(faultOfHistory(1_000_000n, history)).toBeNull()
+  test.each([1, 4, 16])(
+    'a long history of %d clients is legal, and the same history with a stale read is illegal',
+    (clients) => {
+      const history = longHistory(clients)
+      expect(faultOfHistory(1_000_000n, history)).toBeNull()
 
-    const at = history.findIndex(({ change, end }, i) => i > 4_000 && change === 0n && end !== null)
-    const stale = history.with(at, { ...(history[at] as Operation), balance: 1n })
-    expect(faultOfHistory(1_000_000n, stale)).toMatch(/^no order explains more than \d+ of \d+ operations/)
-  })
+      const at = history.findIndex(({ change, end }, i) => i > 4_000 && change === 0n && end !== null)
+      const stale = history.with(at, { ...(history[at] as Operation), balance: 1n })
+      expect(faultOfHistory(1_000_000n, stale)).toMatch(/^no order explains more than \d+ of \d+ operations/)
+    },
+  )
 })
 
 /** Tries every order of the remaining operations; unanswered ones may be left out. */

@@ -80,7 +80,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mod
   )
 
   test.each(['/openapi.json', '/docs', '/docs/errors'])(
-    'the reference is compressed as the client accepts: %s',
+    'the reference is compressed with an encoding that the client accepts: %s',
     async (url) => {
       const server = await startServer({ mode })
       const plain = await server.inject(url)
@@ -123,7 +123,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mod
     expect(body).toContain(`id="${type.split('#')[1]}"`)
   })
 
-  test("the document describes what all endpoints share, and the sandbox's bank in the sandbox only", () => {
+  test("the OpenAPI document describes the common rules of all endpoints, and in the sandbox also the sandbox's bank accounts", () => {
     const { description } = openapiDocument(endpointGroups, mode).info
     const headings = [...description.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(headings).toEqual(

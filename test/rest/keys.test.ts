@@ -95,7 +95,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('ruling 4: any wrong API key executes the same queries as a wrong secret of an existing key', async () => {
+  test('ruling 4: the check of any wrong API key executes the same queries as the check of a key with a wrong secret', async () => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
     const execute = <Result>(query: Query, params: object) => {
@@ -216,7 +216,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
-  test('ruling 12: an Authorization header with another scheme is ignored if x-api-key is present', async () => {
+  test('ruling 12: an Authorization header with the scheme Basic is ignored if x-api-key is present', async () => {
     const app = await startApp(engine)
     const headers = { authorization: 'Basic dXNlcjpwYXNz' }
     expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)

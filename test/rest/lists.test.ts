@@ -95,7 +95,7 @@ describe.each(everyEngine)('REST lists on %s', (engine) => {
   })
 
   test.each(lists)(
-    'ruling 16: a page of $name beyond the last one is empty and has the true totals',
+    'ruling 16: a page of $name beyond the last page is empty and has the true totals',
     async ({ path, add }) => {
       const app = await startApp(engine)
       const customerId = await app.customer()

@@ -28,7 +28,7 @@ const listPayouts = ({ paths }: Editable) => paths['/api/payouts'].get
 const parameterOf = (document: Editable, name: string) =>
   listPayouts(document).parameters.find((each: Editable) => each.name === name)
 
-test('openapi.json is the document of this version: npm run codegen writes it', () => {
+test('openapi.json is the document that npm run codegen writes for this version', () => {
   expect(committed).toBe(openapiText())
 })
 

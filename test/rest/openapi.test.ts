@@ -243,7 +243,7 @@ describe('the OpenAPI document', () => {
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 
-  test('has samples that match the schema of each response', () => {
+  test('has examples that match the schema of each response', () => {
     const { schemas } = document.components
     const answers = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((each) =>
@@ -259,7 +259,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on %s', (engine) => {
-  test('are accepted by the service', async () => {
+  test('every example of a request in the OpenAPI document is accepted by the service', async () => {
     const app = await startApp(engine, { rails: [sandboxRail] })
     const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const customer = await app.customer()

@@ -224,7 +224,7 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
 })
 
 describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
-  test.each(endpoints)('ruling 6: $name rejects any other method with 405', async ({ path, allow }) => {
+  test.each(endpoints)('ruling 6: $name rejects every unsupported method with 405', async ({ path, allow }) => {
     const app = await startApp(engine)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const) {
       if (allow.includes(method)) continue
@@ -261,7 +261,7 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
   })
 
   test.each(endpointsWithBody)(
-    'ruling 6: $name rejects another media type with 415',
+    'ruling 6: $name rejects every media type except JSON with 415',
     async ({ method, path, body }) => {
       const app = await startApp(engine)
       const payload = JSON.stringify(body)
@@ -298,7 +298,7 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
   )
 
   test.each(endpointsWithBody)(
-    'ruling 6: $name rejects a body above 256 KiB with 413, and accepts one of exactly 256 KiB',
+    'ruling 6: $name rejects a body above 256 KiB with 413, and accepts a body of exactly 256 KiB',
     async ({ method, path }) => {
       const app = await startApp(engine)
       const sized = (bytes: number) => `{"x":"${' '.repeat(bytes - 8)}"}`

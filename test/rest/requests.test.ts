@@ -8,7 +8,7 @@ const json = { 'content-type': 'application/json' }
 
 describe.each(everyEngine)('field names in a body on %s', (engine) => {
   test.each(endpointsForCustomers)(
-    'ruling 13: $name rejects a field name in another spelling',
+    'ruling 13: $name rejects the field customer_id in any other spelling',
     async ({ method, path, body }) => {
       const app = await startApp(engine)
       const spellings = [
@@ -75,7 +75,7 @@ describe.each(everyEngine)('field names in a body on %s', (engine) => {
     ])
   })
 
-  test('ruling 21: an overlong text that takes quadratic time to normalize is rejected without normalizing', async () => {
+  test('ruling 21: an overlong text is rejected before it is normalized, which could take quadratic time', async () => {
     const app = await startApp(engine)
     const pay = async (narration: string) => {
       const { status, body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, narration } })

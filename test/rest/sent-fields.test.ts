@@ -4,7 +4,7 @@ import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 const parts = { type: 'field' }
 
 describe.each(everyEngine)('ruling 122: field errors in the provider’s form on %s', (engine) => {
-  test('the list errors has each field of details.fields in the same order, with its value as sent', async () => {
+  test('the list `errors` has each field of `details.fields` in the same order, with the value that was sent', async () => {
     const app = await startApp(engine)
     const body = { ...payoutBody, customer_id: 'x', recipient_name: '', narration: 7, bank_code: true, amount: [1] }
     const { body: failure, status } = await app.rest('POST', '/api/payouts/banks', { body })
@@ -30,7 +30,7 @@ describe.each(everyEngine)('ruling 122: field errors in the provider’s form on
     })
   })
 
-  test('an invalid query parameter has the location query, and an invalid idempotency key the location headers', async () => {
+  test('an invalid query parameter has the location `query`, and an invalid idempotency key the location `headers`', async () => {
     const app = await startApp(engine)
     const list = await app.rest('GET', '/api/customers?page=0')
     expect(list.body.errors).toEqual([
@@ -65,7 +65,7 @@ describe.each(everyEngine)('ruling 122: field errors in the provider’s form on
     expect(body.errors).toMatchObject([{ value: 'x'.repeat(255) }])
   })
 
-  test('an error without fields, and problem details, have no list errors', async () => {
+  test('an error without fields, and every problem detail, has no list `errors`', async () => {
     const app = await startApp(engine)
     expect((await app.rest('GET', '/api/wallets/none')).body).not.toHaveProperty('errors')
     const problem = await app.rest('GET', '/api/customers?page=0', { headers: { accept: 'application/problem+json' } })

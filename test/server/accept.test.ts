@@ -32,7 +32,7 @@ describe('preferenceFor application/json', () => {
     expect(preferenceFor(json, accept).quality).toBe(quality)
   })
 
-  test('is explicit if Accept contains the type itself, and not a range', () => {
+  test('is `explicit` if Accept contains the type itself, and not only a range', () => {
     expect([json, 'application/*', '*/*', 'text/html'].map((accept) => preferenceFor(json, accept).isExplicit)).toEqual(
       [...[true, false, false, false]],
     )

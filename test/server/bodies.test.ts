@@ -34,7 +34,7 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
     }
   })
 
-  test.each(Object.entries(accepted))('a body at %s in another charset than UTF-8 is rejected', async (path, body) => {
+  test.each(Object.entries(accepted))('a body at %s in a charset other than UTF-8 is rejected', async (path, body) => {
     const app = await startApp(engine)
     const payload = JSON.stringify(body)
     for (const parameters of [

@@ -23,7 +23,7 @@ function observer(proxies: TrustedProxies) {
 describe('the client address', () => {
   const [proxy, caller] = ['10.0.0.5', '203.0.113.9']
 
-  test('the client address is the socket’s if no proxy is trusted, for any forwarding headers', async () => {
+  test('the client address is the address of the socket if no proxy is trusted, whatever the forwarding headers', async () => {
     const app = fastify({ trustProxy: fastifyTrustProxy(0) })
     app.get('/', async (request) => callerAddress(request))
     const names = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']

@@ -59,22 +59,25 @@ describe('open streams', () => {
     [1, 100, 'At most 100 streams of a merchant may be open simultaneously.'],
     [3, 33, 'At most 100 streams of a merchant may be open simultaneously, 33 in each of 3 processes.'],
     [200, 1, 'At most 100 streams of a merchant may be open simultaneously, 1 in each of 200 processes.'],
-  ])('with %i processes are limited to %i streams of a merchant in each process', async (processes, most, message) => {
-    const { service } = await startApp('sqlite')
-    const { open } = startCounting(service, processes)
-    const streams = Array.from({ length: most }, () => open())
-    expect(streams.filter(({ refusal }) => refusal !== null)).toEqual([])
-    expect(streams[0]?.headers).toEqual({ 'x-accel-buffering': 'no' })
-    const beyond = open()
-    expect([beyond.refusal, beyond.headers]).toEqual([
-      expect.objectContaining(refused(message)),
-      { 'retry-after': '5' },
-    ])
-    expect(open({ merchantId: 'other' }).refusal).toBeNull()
-    streams[0]?.raw.destroy()
-    expect(await streams[0]?.ended).toBeNull()
-    expect([open().refusal, open().refusal?.code]).toEqual([null, 'RATE_LIMITED'])
-  })
+  ])(
+    'are limited, with %i processes, to %i streams of a merchant in each process',
+    async (processes, most, message) => {
+      const { service } = await startApp('sqlite')
+      const { open } = startCounting(service, processes)
+      const streams = Array.from({ length: most }, () => open())
+      expect(streams.filter(({ refusal }) => refusal !== null)).toEqual([])
+      expect(streams[0]?.headers).toEqual({ 'x-accel-buffering': 'no' })
+      const beyond = open()
+      expect([beyond.refusal, beyond.headers]).toEqual([
+        expect.objectContaining(refused(message)),
+        { 'retry-after': '5' },
+      ])
+      expect(open({ merchantId: 'other' }).refusal).toBeNull()
+      streams[0]?.raw.destroy()
+      expect(await streams[0]?.ended).toBeNull()
+      expect([open().refusal, open().refusal?.code]).toEqual([null, 'RATE_LIMITED'])
+    },
+  )
 
   test('a client token can open at most ten of the streams of its merchant', async () => {
     const { service } = await startApp('sqlite')

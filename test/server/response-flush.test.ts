@@ -15,7 +15,7 @@ beforeEach(async () => {
   sent = []
 })
 
-test('responses of one turn of the event loop are flushed at the end of the turn, in order', async () => {
+test('responses of one turn of the event loop are flushed together at the end of the turn, in order', async () => {
   ready('one')
   ready('two')
   await microtasks()
@@ -31,7 +31,7 @@ test('responses of one turn of the event loop are flushed at the end of the turn
   expect(sent).toEqual(['one', 'two', 'three', 'four'])
 })
 
-test('flush sends waiting responses immediately, and later responses are sent at the end of the turn', async () => {
+test('flush sends waiting responses immediately, and later responses are sent at the end of the turn of the event loop', async () => {
   ready('one')
   sendWaiting()
   expect(sent).toEqual(['one'])

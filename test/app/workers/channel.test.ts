@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createFrameReader, openChannel } from '../../../src/app/workers/channel.ts'
 import { createEmptyInstallation } from '../../support/process.ts'
 
-test('the frame reader returns the sent frames, however their bytes are split into chunks', () => {
+test('the frame reader returns the frames that were sent, even if their bytes arrive in chunks of any size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }),

@@ -21,6 +21,6 @@ test('requireFreePort fails if the port is in use, and reports which variable to
   )
 })
 
-test('findFreePort fails if this machine does not have the address, and reports which variable to change', async () => {
+test('findFreePort fails if the address does not belong to this machine, and reports which variable to change', async () => {
   await expect(findFreePort('192.0.2.1')).rejects.toThrow('Set HOST to one that it has')
 })

@@ -70,7 +70,7 @@ async function payoutsIn(place: TestInstallation): Promise<number> {
 }
 
 describe('a service with several processes on one SQLite file', () => {
-  test('replaces killed processes without losing a payout, and drains when all processes get a signal', async () => {
+  test('replaces killed processes without losing a payout, and finishes accepted requests when all processes get SIGTERM', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
@@ -117,7 +117,7 @@ describe('a service with several processes on one SQLite file', () => {
     ])
   })
 
-  test('reports an unknown outcome for writes without an idempotency key when the writer dies, and exits when the supervisor dies', async () => {
+  test('reports an unknown outcome for writes without an idempotency key if the writer dies, and exits if the supervisor dies', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }

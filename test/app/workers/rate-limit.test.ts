@@ -47,7 +47,7 @@ function processes(count: number, perSecond: number) {
   return { isLetPass, windows, questions: () => questions }
 }
 
-test('processes together admit no more requests than the limit, for any distribution of requests', async () => {
+test('all processes together admit no more requests than the limit, however the requests are distributed among them', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
@@ -76,7 +76,7 @@ test('processes together admit no more requests than the limit, for any distribu
   )
 })
 
-test('one process admits at most the limit in any second, and the whole limit in nearly every second', () => {
+test('one process never admits more requests than the limit in any second, and admits the whole limit in nearly every second', () => {
   let nowMs = 0
   fc.assert(
     fc.property(
@@ -124,7 +124,7 @@ test('requests with a rejected key are limited per IPv4 address and per IPv6 net
   expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
 })
 
-test('addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
+test('client addresses beyond the first 10,000 share one limit until earlier addresses have expired', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
@@ -139,7 +139,7 @@ test('addresses beyond the first 10,000 share one limit until earlier addresses 
   for (let i = 0; i < 3; i++) expect(isPassed(() => full(`10.3.0.${i}`, () => {}))).toBe(true)
 })
 
-test('a response has the remaining requests in its RateLimit header, and a rejection also has Retry-After', () => {
+test('the RateLimit header of a response has the number of remaining requests; a rejection also has Retry-After', () => {
   const ask = (limiter: ReturnType<typeof createRateLimiter>) => {
     const headers: Record<string, string> = {}
     const fault = faultOf(() => limiter('one', (name, value) => (headers[name] = value)))
@@ -161,7 +161,7 @@ test('a response has the remaining requests in its RateLimit header, and a rejec
   }
 })
 
-test('tokens used within ten milliseconds become available together, and other tokens one second after their use', () => {
+test('a used rate-limit token is available again after a second, together with tokens used up to ten milliseconds later', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('tokens used within ten milliseconds become available together, and other t
   ])
 })
 
-test('the cleanup after a minute keeps recently used tokens and tokens that a process holds', () => {
+test('the cleanup every minute keeps recently used rate-limit tokens and rate-limit tokens that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -226,7 +226,7 @@ test.each([
   [96, 1, 12],
   [5, 2, 1],
 ])(
-  'with a limit of %i a second and %i processes, a process takes %i tokens at a time',
+  'with a limit of %i a second and %i processes, a process takes %i rate-limit tokens at a time',
   async (perSecond, processes, wanted) => {
     const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
     for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
@@ -236,7 +236,7 @@ test.each([
   },
 )
 
-test('a process returns tokens that were unused for 200 milliseconds, and only once if the exchange fails', async () => {
+test('a process returns rate-limit tokens that were unused for 200 milliseconds, and does not repeat a return that failed', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -261,7 +261,7 @@ test.each([
   [20, 50],
   [2, 100],
 ])(
-  'with a limit of %i a second, a process that received no tokens asks again after %i milliseconds',
+  'with a limit of %i a second, a process that received no rate-limit tokens asks again after %i milliseconds',
   async (perSecond, ms) => {
     const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
     const refused = ['RATE_LIMITED', '"default";r=0;t=1']
@@ -275,14 +275,14 @@ test.each([
   },
 )
 
-test('a process returns tokens held for exactly 200 milliseconds', async () => {
+test('a process returns rate-limit tokens that it has held for exactly 200 milliseconds', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }])
   await ask()
   vi.advanceTimersByTime(200)
   expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
 })
 
-test('returned unused tokens do not delay the release of used tokens', () => {
+test('the return of unused rate-limit tokens does not delay the release of used rate-limit tokens', () => {
   const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)
@@ -294,7 +294,7 @@ test('returned unused tokens do not delay the release of used tokens', () => {
   expect(ask(0, 10)).toBe(10)
 })
 
-test('a request fails if the exchange for tokens fails, and the next request retries', async () => {
+test('a request fails if its process cannot obtain rate-limit tokens, and the next request tries to obtain them again', async () => {
   const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
   expect(await ask()).toEqual(['no writer', undefined])
   expect(await ask()).toEqual([null, '"default";r=0;t=1'])
@@ -321,7 +321,7 @@ function isPassed(ask: () => unknown): boolean {
   }
 }
 
-test('a merchant can use its whole limit through one process or several', async () => {
+test('a merchant can use its whole limit whether its requests go to one process or to several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
     const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
@@ -329,7 +329,7 @@ test('a merchant can use its whole limit through one process or several', async 
   }
 })
 
-test('tokens that one process does not use within 200 milliseconds become available to the others', async () => {
+test('rate-limit tokens that a process does not use within 200 milliseconds become available to other processes', async () => {
   const { isLetPass } = processes(2, 100)
   await isLetPass(0)
   vi.advanceTimersByTime(400)
@@ -340,7 +340,7 @@ test('tokens that one process does not use within 200 milliseconds become availa
   expect(await isLetPass(1)).toBe(true)
 })
 
-test('tokens held by a dead process count as used for one second', async () => {
+test('rate-limit tokens held by a dead process count as used for one second', async () => {
   const { isLetPass, windows } = processes(2, 16)
   await isLetPass(0)
   windows.forget(0)
@@ -349,7 +349,7 @@ test('tokens held by a dead process count as used for one second', async () => {
   expect((await Promise.all(Array.from({ length: 40 }, () => isLetPass(1)))).filter(Boolean)).toHaveLength(16)
 })
 
-test('a flood of requests is rejected without a token exchange for each request', async () => {
+test('a flood of requests is rejected without an exchange of rate-limit tokens for each request', async () => {
   const { isLetPass, questions } = processes(2, 10)
   await Promise.all(Array.from({ length: 20 }, () => isLetPass(0)))
   const before = questions()

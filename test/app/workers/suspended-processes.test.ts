@@ -68,7 +68,7 @@ async function newPayoutsIn(place: TestInstallation): Promise<number> {
 }
 
 describe('a suspended writer process', () => {
-  test('when resumed, commits nothing if another service has taken over the database, and exits', async () => {
+  test('commits nothing and exits when it resumes after another service has taken over the database', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
@@ -94,7 +94,7 @@ describe('a suspended writer process', () => {
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced, requests with an idempotency key succeed, and other requests report an unknown outcome', async () => {
+  test('is replaced; then requests with an idempotency key succeed, and requests without one report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -145,7 +145,7 @@ describe('a suspended writer process', () => {
 })
 
 describe('a service', () => {
-  test('resumed after another service took over its database commits nothing, rejects its pending requests, and exits', async () => {
+  test('that resumes after another service took over its database commits nothing, rejects its pending requests, and exits', async () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
@@ -183,7 +183,7 @@ describe('a service', () => {
   })
 })
 
-test('while the supervisor is suspended, requests get 503; after it resumes, no process has been killed', async () => {
+test('requests get 503 while the supervisor is suspended, and the supervisor kills no process when it resumes', async () => {
   const { child, address } = await startService(await createDemoInstallation({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')

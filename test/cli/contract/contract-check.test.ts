@@ -50,8 +50,8 @@ const replacing =
   (request, response) =>
     request.path.startsWith(path) ? { ...response, body: response.body.replaceAll(from, to) } : response
 
-describe.each(everyEngine)('contract check on %s', (engine) => {
-  test('contract check finds no difference in this service', async () => {
+describe.each(everyEngine)('`contract check` on %s', (engine) => {
+  test('`contract check` finds no difference between this service and the contract', async () => {
     const app = await startMerchant(engine)
 
     const check = await checkContract(clientOf(app), { canWrite: true, payoutAmount: '1' })
@@ -61,7 +61,7 @@ describe.each(everyEngine)('contract check on %s', (engine) => {
     expect(check.requests).toHaveLength(38)
   })
 
-  test('contract check without --write and --pay changes nothing', async () => {
+  test('`contract check` without --write and --pay changes nothing', async () => {
     const app = await startMerchant(engine)
     const latest = async () => (await app.rest('GET', '/api/events?limit=100')).body.data.at(-1)
     const [methods, before] = [await app.rest('GET', '/api/payout/methods'), await latest()]
@@ -79,7 +79,7 @@ describe.each(everyEngine)('contract check on %s', (engine) => {
   })
 })
 
-test('contract check reports every request that it skips because the merchant has no objects', async () => {
+test('`contract check` reports every request that it skips because the merchant has no objects', async () => {
   const app = await startApp('sqlite')
 
   const { holds, requests } = await checkContract(clientOf(app), readOnly)
@@ -98,7 +98,7 @@ test('contract check reports every request that it skips because the merchant ha
   ])
 })
 
-describe('contract check reports a difference if', () => {
+describe('`contract check` reports a difference if', () => {
   const variants: readonly [difference: string, variant: Variant, found: object][] = [
     [
       'a member is missing',
@@ -224,7 +224,7 @@ describe('contract check reports a difference if', () => {
   })
 })
 
-test('contract check with --write reports a created customer whose address has another member name', async () => {
+test('`contract check --write` reports a created customer if a member of the address has a name that is not in the contract', async () => {
   const app = await startMerchant('sqlite')
   const client = clientOf(app, (request, response) =>
     request.method === 'POST' && request.path === '/api/business-customers'
@@ -249,7 +249,7 @@ async function serveMerchant() {
   return { app, url, place, keyFile }
 }
 
-test('the command contract check compares the server at a URL, and needs no database', async () => {
+test('the command `contract check` compares the server at a URL with the contract, and needs no database', async () => {
   const { url, place, keyFile } = await serveMerchant()
 
   const { code, json, stderr } = await cli(place, 'contract', 'check', `${url}/api/`, '--key-file', keyFile, '--json')
@@ -258,7 +258,7 @@ test('the command contract check compares the server at a URL, and needs no data
   expect(json()).toMatchObject({ holds: true, differences: [] })
 })
 
-test('the command contract check fails with exit code 1 and prints each difference', async () => {
+test('the command `contract check` exits with code 1 and prints each difference', async () => {
   const { url, place, keyFile } = await serveMerchant()
   writeFileSync(keyFile, 'pgw_sandbox_0000000000000000_wrong')
 
@@ -273,7 +273,7 @@ test.each([
   [['ftp://example.com'], 'must be the URL of a server'],
   [['http://user@example.com'], 'must be the URL of a server'],
   [['http://127.0.0.1:9', '--pay=-1'], '--pay must be a positive decimal number'],
-])('the command contract check rejects %j', async (words, message) => {
+])('the command `contract check` rejects %j', async (words, message) => {
   const { place, keyFile } = await serveMerchant()
 
   const { code, stderr } = await cli(place, 'contract', 'check', ...words, '--key-file', keyFile)
@@ -281,7 +281,7 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
 })
 
-test('contract check waits for the time in Retry-After after a 429, and sends one request at a time', async () => {
+test('`contract check` sends one request at a time, and after a 429 waits for the time in Retry-After', async () => {
   const { app, url } = await serveMerchant()
   let [open, maxOpen, rejected] = [0, 0, 0]
   const proxy = createServer(async (request, response) => {

@@ -90,7 +90,7 @@ const importFrom = (app: App, client: ContractClient): Promise<ImportReport> =>
   runImport(app.context(), client, { walletIds: [], isDryRun: false })
 
 describe.each(everyEngine)('import from another provider on %s', (engine) => {
-  test('import accepts the provider’s formats, such as its network names, street1 in addresses and pending fiat wallets', async () => {
+  test('`import` accepts the provider’s formats, for example the provider’s network names and wallets with the status pending', async () => {
     const app = await startApp(engine)
     const wallets = [
       wallet(1),
@@ -175,7 +175,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
       'account_number',
     ],
     ['a payout method of an unknown type', { methods: [method(1, { type: 'CARD' })] }, id(201), 'type'],
-  ])('import reports %s, and writes nothing of that object', async (_, lists, wrongId, message) => {
+  ])('`import` reports %s, and does not write the invalid object', async (_, lists, wrongId, message) => {
     const app = await startApp(engine)
 
     const report = await importFrom(app, provider(lists))
@@ -193,7 +193,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     ['a list of too many pages', { data: [customer(1)], pagination: { total: 1e9, totalPages: 1e9 } }, /totalPages/],
     ['an empty page', { data: [], pagination: { total: 9, totalPages: 9 } }, /the page is empty/],
     ['a string instead of an object', '<html>', /not that of the contract/],
-  ])('import stops at a response with %s, and reports the error', async (_, body, message) => {
+  ])('`import` stops at a response with %s, and reports the error', async (_, body, message) => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const healthy = provider({})
@@ -204,7 +204,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('import stops if a list changes during each of three reads', async () => {
+  test('`import` stops if a list changes during each of three reads', async () => {
     const app = await startApp(engine)
     let total = 3
     const client: ContractClient = async (request) =>
@@ -219,7 +219,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     { isNewestFirst: true, failing: 'wallets 2', customers: [1, 10, 1, 1], wallets: [1, 10, 3, 3, 2, 1] },
     { isNewestFirst: false, failing: 'wallets 9', customers: [1, 10, 10, 1], wallets: [1, 10, 8, 8, 9, 1] },
   ])(
-    'an interrupted import resumes, and then compares the rows that it had imported, with isNewestFirst $isNewestFirst',
+    'an interrupted `import` resumes, and compares the rows already imported (lists are newest first: $isNewestFirst)',
     async ({ isNewestFirst, failing, ...pages }) => {
       const app = await startApp(engine)
       const numbers = Array.from({ length: 20 }, (_, i) => i + 1)
@@ -254,7 +254,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     },
   )
 
-  test('import reads at most three batches of four pages ahead of its writes', async () => {
+  test('`import` reads at most three batches of four pages ahead of its writes', async () => {
     const app = await startApp(engine)
     const customers = Array.from({ length: 100 }, (_, i) => customer(1, { id: id(i) }))
     const source = provider({ customers, wallets: [wallet(1, { id: id(101) })] })
@@ -274,7 +274,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     expect(maxAhead).toBe(13)
   })
 
-  test('import does not recreate a payout method that was deleted after an earlier import', async () => {
+  test('`import` does not recreate a payout method that was deleted after an earlier import', async () => {
     const app = await startApp(engine)
     const source = provider({ methods: [method(1), method(2)] })
     await importFrom(app, source)
@@ -297,7 +297,7 @@ async function serve(respond: Parameters<typeof createServer>[1]): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('import sends at most four concurrent requests, and waits after a 429 and after the last request of a rate limit window', async () => {
+test('`import` sends at most four concurrent requests, and waits after a 429 and when no requests of the rate limit remain', async () => {
   const app = await startApp('sqlite')
   const source = provider({ customers: Array.from({ length: 20 }, (_, i) => customer(i + 1)) })
   let [open, maxOpen, count] = [0, 0, 0]
@@ -328,7 +328,7 @@ test('import sends at most four concurrent requests, and waits after a 429 and a
   expect(limits[0]).toEqual({ limit: 600, windowSeconds: 60 })
 })
 
-test('import stops if a response body exceeds the size limit, or if the API key is rejected', async () => {
+test('`import` stops if a response body exceeds the size limit, or if the API key is rejected', async () => {
   const app = await startApp('sqlite')
   const huge = await serve((_, response) => {
     response.writeHead(200)
@@ -344,7 +344,7 @@ test('import stops if a response body exceeds the size limit, or if the API key 
   await expect(importFrom(app, createContractClient(closed, 'key'))).rejects.toThrow(/401\. Check the API key\./)
 })
 
-test('the command import reads saved responses, prints a JSON report, and exits with code 1 if balances differ', async () => {
+test('the command `import` reads saved responses, prints a JSON report, and exits with code 1 if balances differ', async () => {
   const app = await startApp('sqlite')
   const place = await createEmptyInstallation({ DATABASE_URL: app.url })
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))

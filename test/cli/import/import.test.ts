@@ -102,7 +102,7 @@ const outcome = ({ rows, problems, isComplete }: ImportReport) => ({
 })
 
 describe.each(everyEngine)('import on %s', (engine) => {
-  test('import preserves ids, times, statuses, addresses and balances in both APIs', async () => {
+  test('`import` preserves ids, times, statuses, addresses and balances in both APIs', async () => {
     const world = await startSource(engine)
     const { source } = world
     const target = await startApp(engine)
@@ -128,7 +128,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('import creates one opening entry for each wallet with a balance, and records events with the original times', async () => {
+  test('`import` creates one opening entry for each wallet with a balance, and records events with the original times', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -171,7 +171,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
-  test('a client can pay from an imported wallet by its original id, and rows created later sort as newer', async () => {
+  test('a client can pay from an imported wallet by its original id, and rows that are created later sort as newer', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -192,7 +192,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
-  test('a client can pay to an imported payout method by its original id, and replay payouts by their idempotency keys', async () => {
+  test('a client can pay to an imported payout method by its original id, and replay imported payouts by their idempotency keys', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     const methods = (await source.rest('GET', `/api/payout/methods?customer_id=${ids.ada}`)).body.data
@@ -234,7 +234,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('a repeated import changes nothing, and reports rows that differ from the source', async () => {
+  test('a repeated `import` changes nothing, and reports rows that differ from the source', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -262,7 +262,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(await readStoredRows(target)).toEqual(before)
   })
 
-  test('import detects a balance that changes at the source between its two reads', async () => {
+  test('`import` detects a balance that changes at the source between its first and second read of the balance', async () => {
     const { source, wallets } = await startSource(engine)
     const target = await startApp(engine)
     let lists = 0
@@ -283,7 +283,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(report.totals.filter(({ isEqual }) => !isEqual).map(({ currency }) => currency)).toEqual(['USDC'])
   })
 
-  test('import continues after an interruption at any request, and loses nothing', async () => {
+  test('`import` continues after an interruption at any request, and loses no row', async () => {
     const world = await startSource(engine)
     const { source } = world
     const target = await startApp(engine)
@@ -308,7 +308,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     await expectCleanAudit(target)
   })
 
-  test('a dry run writes nothing, and returns the report of an import', async () => {
+  test('a dry run of `import` writes nothing, and returns the same report as an import', async () => {
     const { source, ids } = await startSource(engine)
     const target = await startApp(engine)
     const before = await readStoredRows(target)
@@ -332,7 +332,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     ])
   })
 
-  test('import rejects ids and addresses of another merchant without revealing that merchant', async () => {
+  test('`import` rejects ids and addresses of another merchant without revealing that merchant', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
@@ -350,7 +350,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(await readStoredRows(target)).toEqual(before)
   })
 
-  test('imported rows are listed together with existing rows, and time filters find both', async () => {
+  test('imported rows are listed together with existing rows, and time filters apply to imported and existing rows', async () => {
     const { source, ids } = await startSource(engine)
     // The merchant has a later customer before the import.
     const target = await startApp(engine)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatDomainError, invalidInput } from '../../../src/core/errors.ts'
 
-test("an error has field names in the caller's spelling, and keeps names such as __proto__", () => {
+test("an error has field names in the caller's spelling, including names such as __proto__", () => {
   const faults = ['customerId', '__proto__', 'toString'].map((field) => ({
     field,
     code: 'INVALID_PARAMETER' as const,

@@ -18,7 +18,7 @@ describe('formatAmount', () => {
     expect(formatAmount(amount)).toBe(text)
   })
 
-  test('formatAmount writes eight decimal places, and its digits without the point are the units', () => {
+  test('formatAmount writes eight decimal places, and the digits without the decimal point are the number of units', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         const text = formatAmount(amount)
@@ -69,7 +69,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('parseAmount accepts the same texts with the same units as an independent implementation', () => {
+  test('parseAmount accepts the same texts as an independent implementation, and returns the same units', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const amount = parseAmount(text)

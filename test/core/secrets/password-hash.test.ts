@@ -20,12 +20,12 @@ test('hashPassword salts each hash, and compares the same characters in any Unic
   expect(await matchesPassword('cafe with milk', one)).toBe(false)
 })
 
-test('matchesPassword returns false if the hash is missing or has another format', async () => {
+test('matchesPassword returns false if the hash is missing or has an unknown format', async () => {
   const empty = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
   for (const hash of [null, '', 'x', empty]) expect([hash, await matchesPassword('', hash)]).toEqual([hash, false])
 })
 
-test('hashPassword rejects concurrent calls beyond its queue, and accepts calls again afterwards', async () => {
+test('hashPassword rejects concurrent calls that exceed its queue, and accepts calls again afterwards', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 30 }, () =>
       hashPassword('a flood of passwords').then(

@@ -60,7 +60,7 @@ test('a ciphertext with any changed character does not decrypt', () => {
 })
 
 describe('encryption with several keys', () => {
-  test('encrypts with the first key and decrypts with any', () => {
+  test('encrypts with the first key and decrypts with any key', () => {
     const before = createSecrets([earlier]).seal('text', place)
     const rotated = createSecrets([later, earlier])
 

@@ -46,7 +46,7 @@ test('a copy reads every table and every non-generated column of a SQLite file, 
 })
 
 describePostgres('a copy from or to PostgreSQL', {}, () => {
-  test('reads every table and every non-generated column, and no column uses a PostgreSQL sequence', async () => {
+  test('a copy from or to PostgreSQL reads every table and every non-generated column, and no column uses a sequence', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     const stored = await runSql<StoredColumn>(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseConnectionUrl } from '../../../src/database/postgres/connection-url.ts'
 
 describe('parseConnectionUrl', () => {
-  test('removes our own parameters from the URL of one server', () => {
+  test('removes the service’s own parameters from the URL of one server', () => {
     const { servers: places, sizes } = parseConnectionUrl(
       'postgres://ada:se%40cret@db.example.com/payouts?sslmode=disable&pool=3&queue=7',
     )

@@ -64,7 +64,7 @@ async function until<Value>(look: () => Promise<Value>, holds: (value: Value) =>
   throw new Error('what was waited for did not come')
 }
 
-describePostgres('with several PostgreSQL servers', {}, () => {
+describePostgres('several PostgreSQL servers', {}, () => {
   test('the service follows the server that accepts writes, and responds 503 during the failover', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     const { answer: first } = await payAtLast(app, 'before')
@@ -83,7 +83,7 @@ describePostgres('with several PostgreSQL servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('the service does not report from a replaced primary that newer events and addresses do not exist', async () => {
+  test('while connected to a replaced primary, the service does not report newer events and addresses as missing', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
     // So the next request has nothing to write.
@@ -106,7 +106,7 @@ describePostgres('with several PostgreSQL servers', {}, () => {
     expect(await notYet(() => app.rest('GET', `/api/events?after=${after}`))).toEqual([data.at(-1)])
   })
 
-  test('without a server that accepts writes the error gives the reason for each server', async () => {
+  test('if no PostgreSQL server accepts writes, the error gives the reason for each server', async () => {
     const primary = await startPostgresServer([])
     onTestFinished(primary.remove)
     const standby = await primary.startStandby()
@@ -127,7 +127,7 @@ async function warmUp(app: App): Promise<void> {
 }
 
 describePostgres('a PostgreSQL commit that waits for a standby', {}, () => {
-  test('is neither returned to a retry nor readable until the standby has received it', async () => {
+  test('a commit that waits for a standby is neither readable nor returned to a retry until the standby has received it', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -151,7 +151,7 @@ describePostgres('a PostgreSQL commit that waits for a standby', {}, () => {
     expect([answer.headers['idempotent-replayed'], answer.body.data.id]).toEqual(['true', stored[0]?.id])
   })
 
-  test('is not acknowledged if the wait is cancelled, and neither is a retry', async () => {
+  test('a commit whose wait for a standby is cancelled is acknowledged neither to the request nor to a retry', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -179,7 +179,7 @@ describePostgres('a PostgreSQL commit that waits for a standby', {}, () => {
 })
 
 describePostgres('the connection that listens for commits', {}, () => {
-  test('is replaced by exactly one connection after each loss', async () => {
+  test('the connection that listens for commits is replaced by exactly one connection after each loss', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
@@ -211,7 +211,7 @@ describePostgres('the inspection of standby settings', {}, () => {
     return state.settings.filter(({ name }) => /standbys|standby_names/.test(name))
   }
 
-  test('reports settings with which a failover loses commits, and missing synchronous standbys', async () => {
+  test('the inspection of PostgreSQL reports missing synchronous standbys, and settings with which a failover loses commits', async () => {
     const { primary, standby } = await startPair()
     const both = urlOf(primary, standby)
     expect(await settingsOf(primary.url('postgres'))).toMatchObject([

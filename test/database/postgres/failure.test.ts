@@ -14,7 +14,7 @@ async function startOnOwnServer(): Promise<{ app: App; server: PostgresServer }>
 }
 
 describePostgres('a PostgreSQL server that is killed', {}, () => {
-  test('under load loses no acknowledged payout, and the service responds 503 until the server is back', async () => {
+  test('a PostgreSQL server that is killed under load loses no acknowledged payout; the service responds 503 until it is back', async () => {
     const { app, server } = await startOnOwnServer()
     await app.wallet({ balance: '1000000' })
     const acknowledged = new Map<string, string>()
@@ -62,7 +62,7 @@ describePostgres('a PostgreSQL server that is killed', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('and restarted while the service is idle causes no error, because the next request reconnects', async () => {
+  test('a restart of PostgreSQL while the service is idle causes no error, because the next request reconnects', async () => {
     const { app, server } = await startOnOwnServer()
     expect((await app.rest('GET', '/api/customers')).status).toBe(200)
 

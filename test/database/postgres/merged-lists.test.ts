@@ -54,7 +54,7 @@ async function queriesOf(
 }
 
 describePostgres('a PostgreSQL list query that merges ranges of an index', {}, () => {
-  test('reads from each range only the rows it returns, without a sort or a table scan', async () => {
+  test('a PostgreSQL query that merges index ranges reads only the rows it returns, without a sort or a table scan', async () => {
     const url = await databaseWithPayouts()
     const { queries, mergedBy = {} } = declaredLists.find(({ name }) => name === 'payouts') as (typeof declaredLists)[0]
     const executed = await queriesOf(queries, Object.keys(mergedBy))

@@ -6,7 +6,7 @@ import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 describePostgres('the commit listener of PostgreSQL', {}, () => {
-  test('has exactly one connection after each of several disconnects', async () => {
+  test('the commit listener of PostgreSQL has exactly one connection after each of several disconnects', async () => {
     const { url, remove } = await newPostgresDatabase()
     const heard = notifications(followPrimary(parseConnectionUrl(url).servers))
     heard.watch('events', () => {})

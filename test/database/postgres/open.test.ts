@@ -24,8 +24,8 @@ async function open(url: string): Promise<Database> {
   return db
 }
 
-describePostgres('a PostgreSQL database', {}, () => {
-  test('is migrated once when several processes start simultaneously', async () => {
+describePostgres('opening a PostgreSQL database', {}, () => {
+  test('a new PostgreSQL database is migrated once when several processes start simultaneously', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const place = await createEmptyInstallation({ DATABASE_URL })
 
@@ -38,7 +38,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(listed.json()).toHaveLength(3)
   })
 
-  test('works with the commands fill and audit', async () => {
+  test('the commands `fill` and `audit` work on PostgreSQL', async () => {
     const place = await createEmptyInstallation({ DATABASE_URL: await newPlace() })
     const filled = await cli(
       place,
@@ -59,7 +59,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(audited.json()).toMatchObject({ balanced: true, payouts: 50 })
   })
 
-  test('without tables is rejected by a command that needs existing data', async () => {
+  test('a command that needs existing data rejects a PostgreSQL database without tables', async () => {
     const place = await createEmptyInstallation({ DATABASE_URL: await newPlace({ isMigrated: false }) })
 
     const audited = await cli(place, 'audit')
@@ -67,14 +67,14 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect([audited.code, audited.stderr]).toEqual([1, expect.stringContaining('no tables of this service')])
   })
 
-  test('of a later version is not opened', async () => {
+  test('a PostgreSQL database of a later version is not opened', async () => {
     const url = await newPlace()
     await runSql(url, `insert into migrations values ('9999-later', now())`)
 
     await expect(open(url)).rejects.toThrow('migration 9999-later, which this version does not know')
   })
 
-  test('that does not exist causes an error with its name and without the password', async () => {
+  test('the error for a PostgreSQL database that does not exist has the name of the database and not the password', async () => {
     const url = new URL(await newPlace())
     url.password = 'secret'
     url.pathname = '/missing'
@@ -90,19 +90,22 @@ describePostgres('a PostgreSQL database', {}, () => {
     ['remote_write', 'on'],
     ['on', 'on'],
     ['remote_apply', 'remote_apply'],
-  ])('with synchronous_commit = %s gets sessions with synchronous_commit = %s', async (given, expected) => {
-    const url = await newPlace()
-    const [{ name } = { name: '' }] = await runSql<{ name: string }>(url, 'select current_database() as name')
-    await runSql(url, `alter database ${name} set synchronous_commit = ${given}`)
-    const db = await open(url)
+  ])(
+    'the sessions of a PostgreSQL database with synchronous_commit = %s have synchronous_commit = %s',
+    async (given, expected) => {
+      const url = await newPlace()
+      const [{ name } = { name: '' }] = await runSql<{ name: string }>(url, 'select current_database() as name')
+      await runSql(url, `alter database ${name} set synchronous_commit = ${given}`)
+      const db = await open(url)
 
-    const inSession = rawQuery(sql`select current_setting('synchronous_commit') as value`)
-    expect(await inSession(db)).toEqual([{ value: expected }])
-    expect(await db.write((tx) => inSession(tx))).toEqual([{ value: expected }])
-  })
+      const inSession = rawQuery(sql`select current_setting('synchronous_commit') as value`)
+      expect(await inSession(db)).toEqual([{ value: expected }])
+      expect(await db.write((tx) => inSession(tx))).toEqual([{ value: expected }])
+    },
+  )
 
   // The server of the tests runs without durability.
-  test('on a server without durable commits is rejected in live mode and causes a warning in the sandbox', async () => {
+  test('a PostgreSQL server without durable commits is rejected in live mode, and causes a warning in the sandbox', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
     const live = await createEmptyInstallation({ DATABASE_URL, MODE: 'live' })
@@ -115,7 +118,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect((await ended).stdout).toContain(loss)
   })
 
-  test('rejects operations beyond the queue limit with UNAVAILABLE, and serves the rest', async () => {
+  test('operations beyond the queue limit of PostgreSQL are rejected with UNAVAILABLE, and the other operations succeed', async () => {
     const db = await open(`${await newPlace()}?pool=1&queue=3`)
 
     const outcomes = await Promise.allSettled(

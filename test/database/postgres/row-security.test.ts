@@ -41,8 +41,8 @@ async function startTwoMerchants() {
   return { ...app, mine: app.merchant.id, other: other.id }
 }
 
-describePostgres('row-level security', {}, () => {
-  test('shows no rows to a query without a merchant', async () => {
+describePostgres('row-level security on PostgreSQL', {}, () => {
+  test('row-level security shows no rows to a query without a merchant', async () => {
     const { db } = await startTwoMerchants()
 
     expect(await db.execute(unscoped, {})).toEqual([])
@@ -50,14 +50,14 @@ describePostgres('row-level security', {}, () => {
     expect(await db.snapshot((read) => read.execute(unscoped, {}))).toEqual([])
   })
 
-  test('shows only the merchant’s rows to a query that forgets its merchant condition', async () => {
+  test('row-level security shows only the merchant’s rows to a query that lacks its merchant condition', async () => {
     const { db, mine, other } = await startTwoMerchants()
 
     expect(await db.execute(careless, { merchantId: mine })).toEqual([{ merchantId: mine }])
     expect(await db.execute(careless, { merchantId: other })).toEqual([{ merchantId: other }])
   })
 
-  test('shows all rows to an operator’s query, and not to the next query on the connection', async () => {
+  test('row-level security shows all rows to an operator’s query, and not to the next query on the connection', async () => {
     const { db, mine } = await startTwoMerchants()
     const inTurn = async (read: Reader) => [
       await everyCustomer(read, {}),
@@ -73,7 +73,7 @@ describePostgres('row-level security', {}, () => {
     for (let i = 0; i < 20; i++) expect(await db.execute(unscoped, {})).toEqual([])
   })
 
-  test('shows each of several pipelined queries only the rows of its scope', async () => {
+  test('row-level security shows each of several pipelined queries only the rows of its scope', async () => {
     const { db, mine, other } = await startTwoMerchants()
     const together = (read: Reader) =>
       Promise.all([
@@ -89,7 +89,7 @@ describePostgres('row-level security', {}, () => {
     }
   })
 
-  test('rejects an insert of a row for another merchant', async () => {
+  test('row-level security rejects an insert of a row for another merchant', async () => {
     const { url, mine, other } = await startTwoMerchants()
 
     const insert = runSql(
@@ -101,7 +101,7 @@ describePostgres('row-level security', {}, () => {
     await expect(insert).rejects.toThrow('row-level security')
   })
 
-  test('applies to the owner of the tables if the service logs in as the owner', async () => {
+  test('row-level security applies to the owner of the tables if the service logs in as the owner', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     onTestFinished(remove)
     const owner = `owner_${url.split('_').at(-1)}`
@@ -134,7 +134,7 @@ describePostgres('row-level security', {}, () => {
     expect(warnings.filter((warning) => warning.includes('row-level'))).toEqual([])
   })
 
-  test('causes a warning if the role of the service bypasses row-level security', async () => {
+  test('a warning is logged if the database role of the service bypasses row-level security', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)

@@ -63,7 +63,7 @@ const keys = `
     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
 
 describePostgres('the PostgreSQL catalogue', {}, () => {
-  test('has the tables and columns of tables.ts, with the matching types', async () => {
+  test('the PostgreSQL catalogue has the tables and columns of tables.ts, with the matching types', async () => {
     const columns = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
       `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
     )
@@ -82,14 +82,14 @@ describePostgres('the PostgreSQL catalogue', {}, () => {
     expect([...typeOf.keys()].sort()).toEqual(['migrations.applied_at', 'migrations.name', 'wallets.id_text'])
   })
 
-  test('has merchant_id first in every key of a merchant’s table', async () => {
+  test('every key of a merchant’s table on PostgreSQL has merchant_id first', async () => {
     const unscopedKeys = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
 
     expect(unscopedKeys.length).toBeGreaterThan(30)
     expect(unscopedKeys.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
   })
 
-  test('has no foreign key that can reference a row of another merchant', async () => {
+  test('no foreign key on PostgreSQL can reference a row of another merchant', async () => {
     const foreignKeys = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
 
     expect(foreignKeys.length).toBeGreaterThan(8)
@@ -97,7 +97,7 @@ describePostgres('the PostgreSQL catalogue', {}, () => {
     expect(foreignKeys.filter(({ on }) => shared.includes(on))).toEqual([])
   })
 
-  test('enforces row-level security on every table of a merchant, even for the table’s owner', async () => {
+  test('PostgreSQL enforces row-level security on every table of a merchant, even for the table’s owner', async () => {
     const tables = await catalogue<{ name: string; isForced: boolean; policies: number }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
         (select count(*)::int from pg_policy where polrelid = c.oid and polpermissive) as policies
@@ -123,7 +123,7 @@ describePostgres('the PostgreSQL catalogue', {}, () => {
     expect(closed).toContain('webhook_endpoints')
   })
 
-  test('of an older database gets the policies of the customer scope when it is opened', async () => {
+  test('a PostgreSQL database of an older version gets the policies of the customer scope when it is opened', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
@@ -140,7 +140,7 @@ describePostgres('the PostgreSQL catalogue', {}, () => {
     expect(await runSql(url, policies)).toEqual(expected)
   })
 
-  test('rejects changes of every append-only table', async () => {
+  test('PostgreSQL rejects changes of every append-only table', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)

@@ -17,14 +17,14 @@ async function selfCheckAt(url: string) {
 }
 
 describePostgres('the self-check of PostgreSQL’s indexes and pages', {}, () => {
-  test('finds no error in a new database, and removes the amcheck extension again', async () => {
+  test('the self-check of PostgreSQL finds no error in a new database, and removes the amcheck extension again', async () => {
     const url = await newPlace()
 
     expect(await selfCheckAt(url)).toEqual({ errors: [], unchecked: null })
     expect(await runSql(url, `select extname from pg_extension where extname = 'amcheck'`)).toEqual([])
   })
 
-  test('reports an index that lacks a row', async () => {
+  test('the self-check of PostgreSQL reports an index that lacks a row', async () => {
     const url = await newPlace()
     const isKept = (kept: boolean) =>
       runSql(url, `update pg_index set indisready = ${kept} where indexrelid = 'asset_codes_code_key'::regclass`)
@@ -37,7 +37,7 @@ describePostgres('the self-check of PostgreSQL’s indexes and pages', {}, () =>
     expect(faults).toEqual([expect.stringMatching(/^asset_codes_code_key: heap tuple .* lacks matching index tuple/)])
   })
 
-  test('uses an existing amcheck extension in any schema', async () => {
+  test('the self-check of PostgreSQL uses an existing amcheck extension in any schema', async () => {
     const url = await newPlace()
     await runSql(url, 'create schema extensions; create extension amcheck schema extensions')
 
@@ -47,23 +47,26 @@ describePostgres('the self-check of PostgreSQL’s indexes and pages', {}, () =>
   test.each([
     ['make', ''],
     ['use', 'create extension amcheck'],
-  ])('reports that nothing was checked if the user may not %s the amcheck extension', async (_, before) => {
-    const url = await newPlace()
-    await runSql(
-      url,
-      `${before}; create role plain_user login; grant usage on schema public to plain_user;
+  ])(
+    'the self-check of PostgreSQL reports that nothing was checked if the user may not %s the amcheck extension',
+    async (_, before) => {
+      const url = await newPlace()
+      await runSql(
+        url,
+        `${before}; create role plain_user login; grant usage on schema public to plain_user;
       grant select, insert, update, delete on all tables in schema public to plain_user`,
-    )
-    onTestFinished(async () => {
-      await runSql(url, 'drop owned by plain_user; drop role plain_user')
-    })
-    const asPlainUser = Object.assign(new URL(url), { username: 'plain_user' }).href
+      )
+      onTestFinished(async () => {
+        await runSql(url, 'drop owned by plain_user; drop role plain_user')
+      })
+      const asPlainUser = Object.assign(new URL(url), { username: 'plain_user' }).href
 
-    expect(await selfCheckAt(asPlainUser)).toEqual({
-      errors: [],
-      unchecked: expect.stringMatching(
-        /^indexes and pages, because the extension amcheck is not available: permission denied/,
-      ),
-    })
-  })
+      expect(await selfCheckAt(asPlainUser)).toEqual({
+        errors: [],
+        unchecked: expect.stringMatching(
+          /^indexes and pages, because the extension amcheck is not available: permission denied/,
+        ),
+      })
+    },
+  )
 })

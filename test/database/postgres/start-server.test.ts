@@ -7,7 +7,7 @@ import { describePostgres } from '../../support/engines.ts'
 import { nonDurableSettings, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
 
 describePostgres('startPostgresServer', {}, () => {
-  test('retries a start that fails because another process still holds the server’s files', async () => {
+  test('startPostgresServer retries a start that fails because another process still holds the server’s files', async () => {
     const server = await startPostgresServer(nonDurableSettings)
     onTestFinished(() => server.remove())
     const { rows } = await queryOnce(server.url('postgres'), 'show data_directory')

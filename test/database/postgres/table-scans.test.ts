@@ -37,7 +37,7 @@ async function startFilled() {
 }
 
 describePostgres('PostgreSQL tables without planner statistics', {}, () => {
-  test('are scanned only a few times by an audit, not once for each row of another table', async () => {
+  test('without planner statistics, an audit scans PostgreSQL tables a few times, not once for each row of another table', async () => {
     const { rowsFor } = await startFilled()
     let isBalanced = false
     const rows = await rowsFor(async (service) => {
@@ -51,13 +51,16 @@ describePostgres('PostgreSQL tables without planner statistics', {}, () => {
     ['payouts', exportPayouts],
     ['fees', exportFees],
     ['deposits', exportDeposits],
-  ])('are not scanned once for each line when %s are exported', async (_, exportOf) => {
-    const { merchantId, rowsFor } = await startFilled()
-    const rows = await rowsFor(async (service) => {
-      const { pages } = await exportOf(createContext(service, merchantId), {})
-      for await (const _page of pages) {
-      }
-    })
-    expect(rows).toBeLessThan(30 * payouts)
-  })
+  ])(
+    'without planner statistics, PostgreSQL tables are not scanned once for each line when %s are exported',
+    async (_, exportOf) => {
+      const { merchantId, rowsFor } = await startFilled()
+      const rows = await rowsFor(async (service) => {
+        const { pages } = await exportOf(createContext(service, merchantId), {})
+        for await (const _page of pages) {
+        }
+      })
+      expect(rows).toBeLessThan(30 * payouts)
+    },
+  )
 })

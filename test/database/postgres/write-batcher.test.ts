@@ -51,7 +51,7 @@ test('the write batcher takes the first operation of each merchant before the se
   expect(begun.slice(2)).toEqual([['a:3', 'a:4', 'a:5', 'b:2']])
 })
 
-test('the write batcher never runs two operations with one conflict key of a merchant concurrently', async () => {
+test('the write batcher never runs two operations of a merchant concurrently if they have the same conflict key', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'b:1', 'a:1', 'a', 'a')
   await turn()
@@ -63,7 +63,7 @@ test('the write batcher never runs two operations with one conflict key of a mer
   ])
 })
 
-test('the write batcher runs as many batches concurrently as its limit allows, and no more', async () => {
+test('the write batcher runs as many batches concurrently as its limit allows', async () => {
   const { gather, turn, begun, end, lanes } = startLanes()
   for (const merchant of ['a', 'b', 'c', 'd', 'e']) {
     gather(merchant)

@@ -116,8 +116,8 @@ async function countingProxy(url: string) {
   return { url: target.href, trips: () => syncs, said: countSent }
 }
 
-describePostgres('a write on PostgreSQL', {}, () => {
-  test('takes three round trips for a payout', async () => {
+describePostgres('writes on PostgreSQL', {}, () => {
+  test('a payout takes three round trips to PostgreSQL', async () => {
     const { context, trips } = await startCounted('100')
     // The first execution of a statement on a connection takes another round trip, to describe it.
     await perform(createPayout, { ...context(), idempotencyKey: 'one' }, payout)
@@ -126,7 +126,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     expect(trips() - before).toBe(3)
   })
 
-  test('scans no table for a payout, not even for foreign key checks', async () => {
+  test('a payout scans no table on PostgreSQL, not even for foreign key checks', async () => {
     const { app, context } = await startCounted('100')
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const read = async () => {
@@ -143,7 +143,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     expect((await read()).whole).toBe(before.whole)
   })
 
-  test('looks up an idempotency key by its index, even if the table was small when the query was planned', async () => {
+  test('a payout looks up its idempotency key by an index, even if the table was small when the query was planned', async () => {
     const { app, context, db, said } = await startCounted('10000', 1)
     const pay = (key: string, by = db) => perform(createPayout, { ...context(), db: by, idempotencyKey: key }, payout)
     const payBy = (by: Database, count: number) =>
@@ -173,7 +173,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     expect(after.rows - before.rows).toBeLessThan(100)
   })
 
-  test('of a payout shares a commit with concurrent payouts of its merchant, and results keep their order', async () => {
+  test('concurrent payouts of one merchant share a PostgreSQL commit, and the results are in the order of the requests', async () => {
     const { context, db, trips } = await startCounted('100')
     await perform(createPayout, context(), payout)
     await new Promise((resolve) => setImmediate(resolve))
@@ -186,7 +186,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     expect(trips() - before.trips).toBe(3)
   })
 
-  test('of a payout shares a commit with other merchants’ payouts, and a rejected payout does not affect the rest', async () => {
+  test('concurrent payouts of several merchants share a PostgreSQL commit, and a rejected payout does not affect the others', async () => {
     const { app, context, db, trips } = await startCounted('100')
     const merchants = await Promise.all(Array.from({ length: 5 }, () => merchantWith(app, '3')))
     await perform(createPayout, { ...context(), idempotencyKey: 'first' }, payout)
@@ -215,7 +215,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('creates one payout for concurrent requests with the same idempotency key', async () => {
+  test('concurrent requests with the same idempotency key create one payout on PostgreSQL', async () => {
     const { app, context } = await startCounted('100')
     const requests = Array.from({ length: 30 }, (_, i) =>
       perform(createPayout, { ...context(), idempotencyKey: i % 3 ? 'same' : `own ${i}` }, payout),
@@ -225,7 +225,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('of a merchant whose rows are locked delays no other merchant, and succeeds after the lock is released', async () => {
+  test('a payout that waits for locked rows of its merchant delays no other merchant, and succeeds after the rows are unlocked', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const pay = (id: string) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
@@ -246,7 +246,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('is not delayed by locked rows of other merchants, even of more merchants than there are connections', async () => {
+  test('a payout never waits for locked rows of other merchants, even of more merchants than there are connections', async () => {
     const { app, db } = await startCounted('100', 2)
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
@@ -268,7 +268,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('that waits for a lock until its deadline is rejected, and so are the writes queued behind it', async () => {
+  test('a write that waits for a lock until its deadline is rejected, and so are the writes queued behind it', async () => {
     const { app, db } = await startCounted('100')
     const merchant = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [merchant])
@@ -286,7 +286,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('is rejected if its merchant fills half of the write queue, while writes of other merchants are accepted', async () => {
+  test('a write is rejected if its merchant fills half of the write queue, while writes of other merchants are accepted', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [app.merchant])
@@ -308,7 +308,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await Promise.all(requests)
   })
 
-  test('that fails in a batch of payouts is rolled back, and the rest of the batch succeeds', async () => {
+  test('an operation that fails in a batch of payouts is rolled back, and the rest of the batch succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = (tx: Tx) => payAndFail(tx, { ...context(), db })
@@ -329,7 +329,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('never deadlocks when two processes alternate between two wallets of a merchant', async () => {
+  test('payouts never deadlock on PostgreSQL when two processes alternate between two wallets of a merchant', async () => {
     const { app, context, walletId } = await startCounted('1000')
     const otherWalletId = await app.wallet({ balance: '1000' })
     const other = await openDatabase({ url: app.url, onFatal: () => {} })
@@ -355,7 +355,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('of a payout that is rejected does not affect the other payouts of its group commit', async () => {
+  test('a rejected payout does not affect the other payouts of its PostgreSQL group commit', async () => {
     const { app, context, db, walletId } = await startCounted('30')
     const { commits } = db.statistics()
     const requests = Array.from({ length: 50 }, (_, i) =>
@@ -371,7 +371,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('that fails after a statement is rolled back, and the rest of its group succeeds', async () => {
+  test('an operation that fails after a statement is rolled back, and the rest of its PostgreSQL group commit succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = () => db.write((tx) => payAndFail(tx, { ...context(), db }), { merchantId })
@@ -387,7 +387,7 @@ describePostgres('a write on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('never deadlocks when two processes make 80 concurrent payouts from two wallets of a merchant', async () => {
+  test('payouts never deadlock when two processes make 80 concurrent payouts from two wallets of a merchant on PostgreSQL', async () => {
     const { app, context, walletId } = await startCounted('100')
     const other = await app.wallet({ balance: '100' })
     const elsewhere = await openDatabase({ url: app.url, onFatal: () => {} })

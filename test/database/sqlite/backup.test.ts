@@ -20,7 +20,7 @@ function namesIn(path: string): unknown[] {
   return copy.prepare('select name from merchants order by id').pluck().all()
 }
 
-test('a SQLite backup has all committed rows, even if the same turn of the event loop has already read', async () => {
+test('a SQLite backup has all committed rows, even if another read has already started in the same turn of the event loop', async () => {
   const { db, target } = await startDatabase()
 
   await allMerchants(db, {})

@@ -102,7 +102,7 @@ describe('the files that other users of the machine can read', () => {
     expect(files.filter(([, mode]) => mode !== '600')).toEqual([])
   })
 
-  test('cause a warning if they include the database, whose mode stays unchanged', async () => {
+  test('cause a warning if they include the database, and the file mode of the database stays unchanged', async () => {
     const place = await createLiveInstallation()
     const warnings: string[] = []
     const open = async () => {

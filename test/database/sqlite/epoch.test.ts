@@ -47,7 +47,7 @@ test('a fenced writer commits nothing, not even writes queued before another wri
   expect(await latestNumber(one)).toBe(4)
 })
 
-test('a write that waits for another process’s lock fails if another writer takes the epoch meanwhile', async () => {
+test('a write that waits for another process’s lock fails if a third process takes the writer epoch meanwhile', async () => {
   const { one, other, path } = await openThrice()
   one.takeOver(() => {})
   const holder = new Sqlite(path)
@@ -63,7 +63,7 @@ test('a write that waits for another process’s lock fails if another writer ta
   expect(await latestNumber(other)).toBe(0)
 })
 
-test('taking the writer epoch increments it in the file immediately', async () => {
+test('a writer that takes the writer epoch increments the epoch in the file immediately', async () => {
   const { one, path } = await openThrice()
   const inspector = new Sqlite(path, { readonly: true })
   onTestFinished(() => void inspector.close())
@@ -73,7 +73,7 @@ test('taking the writer epoch increments it in the file immediately', async () =
   expect(epoch()).toBe(before + 1)
 })
 
-test('a writer that failed to take the epoch writes nothing until it succeeds', async () => {
+test('a writer that failed to take the writer epoch writes nothing until it has taken the epoch', async () => {
   const { path } = await openTestDatabase()
   const raw = new Sqlite(path)
   const epoch = writerEpoch(raw)

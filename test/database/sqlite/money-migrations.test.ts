@@ -36,7 +36,7 @@ const payout = {
   status: 'FAILED',
 }
 
-test('the migration of an older file computes the latest time of each list and statement', () => {
+test('the migration of an older file computes the time of the latest row in each list and in each statement', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p1', sequence: 1, created_at: early })
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p2', sequence: 2, created_at: late })
@@ -59,7 +59,7 @@ test('the migration of an older file computes the latest time of each list and s
   ])
 })
 
-test('the migration of an older file computes each wallet’s total deposits as the limit of its balance', () => {
+test('the migration of an older file computes the sum of each wallet’s deposits, which the wallet’s balance may not exceed', () => {
   const { database, insert, rows, migrate } = fileOfVersionBefore()
   const largest = 999_999_999_999_999_999n
   const account = { merchant_id: 'm', asset_code: 'USDC', entry_count: 0 }
@@ -105,7 +105,7 @@ test('the migration of an older file adds the built-in currencies and keeps curr
   expect(codes).toEqual([['CAD', 1, 3], ...['EUR', 'GBP', 'NGN', 'USD', 'ZAR'].map((code) => [code, 0, 2])])
 })
 
-test('the migration of an older file normalizes one of several spellings of an idempotency key and keeps the rest', () => {
+test('if several idempotency keys normalize to one key, the migration normalizes one of them and keeps the others unchanged', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const forms = ['"quoted"', '"quoted" ', ' " quoted"', 'spaced ', ' spaced', '"both" ', 'both ', ' both']
   for (const [i, key] of forms.entries()) {

@@ -236,7 +236,7 @@ test('every query declares its scope, and no request reads across merchants', ()
   expect(onRequests().filter(({ scope }) => scope === 'everyMerchant')).toEqual([])
 })
 
-test('the query for the merchant of an id makes one index search per merchant instead of scanning rows', () => {
+test('the query that finds the merchant of an id makes one index search per merchant instead of scanning rows', () => {
   const lookups = planned.filter(({ name }) => /:merchantOf(?!WatchedAddress|ChainEvent)/.test(name))
 
   expect(lookups.length).toBeGreaterThan(0)

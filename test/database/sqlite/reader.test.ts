@@ -54,8 +54,8 @@ describe('SQLite reads in one turn of the event loop', () => {
 
 const temporaryPlace = rawQuery(sql<{ place: bigint }>`select temp_store as place from pragma_temp_store`)
 
-describe('a SQLite snapshot that may take long', () => {
-  test('may exceed the memory with temporary rows, which other reads keep there', async () => {
+describe('a SQLite snapshot that is declared to take long', () => {
+  test('stores temporary rows in files, while other reads store temporary rows in memory', async () => {
     const { db } = await openTestDatabase()
     const [inFiles, inMemory] = [{ place: 1n }, { place: 2n }]
 
@@ -78,7 +78,7 @@ describe('a SQLite write', () => {
     }
   })
 
-  test('is visible as soon as it is acknowledged, even in a turn that read before the commit', async () => {
+  test('is visible as soon as it is acknowledged, even in a turn of the event loop that read before the commit', async () => {
     const { db, count } = await startDatabase()
     const seen: number[] = []
 

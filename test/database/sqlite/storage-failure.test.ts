@@ -52,7 +52,7 @@ describe('a full disk', () => {
     expect(await countKeys(db)).toBe(5)
   })
 
-  test('makes the whole group commit fail even if the operation catches the error', async () => {
+  test('makes the whole group commit fail even if the operation catches the error of its statement', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
@@ -70,7 +70,7 @@ describe('a full disk', () => {
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('causes a 503, and a retry with the same key succeeds once there is space', async () => {
+  test('causes a 503, and a retry with the same idempotency key succeeds once there is space', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100000' })
     await leaveRoomFor(app.db, 4)

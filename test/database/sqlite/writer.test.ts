@@ -144,7 +144,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('synchronously does not affect the other operations', async () => {
+  test('synchronously does not affect the other operations of the group commit', async () => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -157,7 +157,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(answers).toEqual([rejected(refusal), fulfilled(1)])
   })
 
-  test('after it has written is rolled back, and earlier operations run again and commit with the others', async () => {
+  test('after it has written is rolled back, and earlier operations run again and commit with the other operations', async () => {
     const { db, counted } = await startDatabase()
     const before = vi.fn(takeNumber)
     const after = vi.fn(takeNumber)
@@ -197,7 +197,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it took a sequence number returns the number, and no operation runs twice', async () => {
+  test('after it took a sequence number gives the number back, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
@@ -217,7 +217,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(await latestNumber(db)).toBe(3)
   })
 
-  test('in its deferred write makes the whole group fail, and the next group commits', async () => {
+  test('while it stores its values at COMMIT makes the whole group fail, and the next group commits', async () => {
     const { db, counted } = await startDatabase()
     const store = () => {
       throw refusal
@@ -287,7 +287,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
   })
 
-  test('cannot write during the next operation from code that is still running', async () => {
+  test('cannot write during the next operation, even if some of its code is still running', async () => {
     const { db } = await startDatabase()
     const leftRunning: Promise<unknown>[] = []
 
@@ -425,7 +425,7 @@ test('queued SQLite writes are committed even if new requests prolong the turn o
   await Promise.all(others)
 })
 
-test('a SQLite snapshot stays the same when a write is committed in the same turn', async () => {
+test('a SQLite snapshot stays the same when a write is committed in the same turn of the event loop', async () => {
   const { db } = await startDatabase()
   takeClock()
   const stored = db.write((tx) => insertMerchant(tx, merchantRow(2)))

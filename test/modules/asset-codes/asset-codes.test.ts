@@ -47,7 +47,7 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 
-  test('list a newly added code first, and its networks in the order of the input', async () => {
+  test('are listed with the newest code first, and with their networks in the order of the input', async () => {
     const app = await startApp(engine)
     await addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks] })
     const { body } = await app.rest('GET', '/api/asset-codes')

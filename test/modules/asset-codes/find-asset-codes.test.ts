@@ -3,7 +3,7 @@ import { findAssetCodes, findAssetNetworks, listAssetCodes } from '../../../src/
 import { getMerchant } from '../../../src/modules/merchants/merchant.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-describe.each(everyEngine)('lookups by id on %s', (engine) => {
+describe.each(everyEngine)('lookups of asset codes and merchants by id on %s', (engine) => {
   test('findAssetCodes returns only asset codes, findAssetNetworks only networks, and both ignore other ids', async () => {
     const app = await startApp(engine)
     const assets = await listAssetCodes(app.context(), {})
@@ -14,7 +14,7 @@ describe.each(everyEngine)('lookups by id on %s', (engine) => {
     expect(await findAssetNetworks(app.context(), [asset?.id ?? '', network?.id ?? '', 'garbage'])).toEqual([network])
   })
 
-  test('getMerchant returns the calling merchant', async () => {
+  test('getMerchant returns the merchant of the caller', async () => {
     const app = await startApp(engine)
     expect(await getMerchant(app.context())).toMatchObject({ id: app.merchant.id, name: 'Test merchant' })
   })

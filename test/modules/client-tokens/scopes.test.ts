@@ -159,7 +159,7 @@ test.each(everyEngine)(
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)(
-    'allow a credential with only %s the operations of that scope; other operations report the missing scope',
+    'allow a credential with only the scope %s the operations of that scope; other operations report the missing scope',
     async (scope) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: [scope] })

@@ -36,7 +36,7 @@ const compliance = {
 }
 
 describe.each(everyEngine)('ruling 124: individual and business customers on %s', (engine) => {
-  test('an individual in the older form is registered and returned with the same values', async () => {
+  test('an individual that is registered in the older request form is returned with the same values', async () => {
     const app = await startApp(engine)
     const body = {
       ...individualBody,
@@ -69,7 +69,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(Object.keys(created.body.data.address)).toEqual(Object.keys(address))
   })
 
-  test('a business in the newer form is registered with the country exactly as sent', async () => {
+  test('a business that is registered in the newer request form keeps its country exactly as sent', async () => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('POST', businesses, {
       body: {
@@ -129,7 +129,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect((await listEvents(app.context(), {})).items).toHaveLength(before.items.length)
   })
 
-  test('ruling 125: a request is 400 and stores nothing if its unknown fields exceed 65,536 characters in total', async () => {
+  test('ruling 125: a request gets 400 and stores nothing if its unknown fields exceed 65,536 characters in total', async () => {
     const app = await startApp(engine)
     const big = (length: number) => ({ note: 'n', documents: 'x'.repeat(length) })
     const lengthOfRest = JSON.stringify(big(0)).length
@@ -148,7 +148,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(data.personal_info.first_name).toBe('Ada')
   })
 
-  test('an unknown field that is nested too deeply to be stored is 400, not 500', async () => {
+  test('a request with an unknown field that is nested too deeply to be stored gets 400, not 500', async () => {
     const app = await startApp(engine)
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
     const payload = JSON.stringify({ ...individualBody, documents: null }).replace(
@@ -162,7 +162,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect([status, fieldsOf(body)]).toEqual([400, ['documents']])
   })
 
-  test('all invalid fields are reported in one response, with the field names of the form that was sent', async () => {
+  test('all invalid fields are reported in one response, with the field names of the request form that was used', async () => {
     const app = await startApp(engine)
     const nothing = await app.rest('POST', individuals, { body: {} })
     const addressNames = ['line_1', 'city', 'state', 'country'].map((name) => `address.${name}`)
@@ -216,7 +216,7 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect([cleared.status, fieldsOf(cleared.body)]).toEqual([400, ['first_name']])
   })
 
-  test('an update is 404 for a customer of the other type or another merchant, or an unknown id, and stores nothing', async () => {
+  test('an update of a customer of the other type or another merchant, or of an unknown id, gets 404 and stores nothing', async () => {
     const app = await startApp(engine)
     const { id } = (await app.rest('POST', individuals, { body: individualBody })).body.data
     const { apiKey } = await app.otherMerchant()

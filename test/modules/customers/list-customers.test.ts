@@ -48,7 +48,7 @@ describe.each(everyEngine)('ruling 128: filters of GET /api/customers on %s', (e
   })
 
   test.each(['2026-02-30', '01.03.2026', '2026-03', 'yesterday', '2026-03-01T00:00:00'])(
-    'the invalid date "%s" is 400, and the error contains the name of the parameter',
+    'the invalid date "%s" is rejected with 400, and the error has the name of the parameter',
     async (value) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', `/api/customers?start_date=${value}&end_date=${value}&page=0`)
@@ -73,7 +73,7 @@ describe.each(everyEngine)('ruling 128: the filter search of GET /api/customers 
     return { app, people }
   }
 
-  test('matches complete ids, e-mail addresses and phone numbers and prefixes of names, newest customer first', async () => {
+  test('matches complete ids, e-mail addresses and phone numbers, and prefixes of names; the newest customer is first', async () => {
     const { app, people } = await startPeople()
     const { ada, adaeze, firm, ola } = people
     const cases: readonly [search: string, found: readonly string[]][] = [

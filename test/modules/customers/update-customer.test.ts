@@ -28,7 +28,7 @@ async function startWithCustomer(engine: (typeof everyEngine)[number]) {
 }
 
 describe.each(everyEngine)('updateCustomer on %s', (engine) => {
-  test('sets the given fields, clears those that are null or empty, and leaves absent ones unchanged', async () => {
+  test('sets the given fields, clears fields that are null or empty, and leaves absent fields unchanged', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
 
     const updated = await perform(updateCustomer, context, {

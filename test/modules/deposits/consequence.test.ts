@@ -45,7 +45,7 @@ describe('any sequence of reports of one deposit', () => {
     )
   })
 
-  test('puts the deposit on the attention queue if and only if a reorg removes it after the credit', () => {
+  test('puts the deposit on the attention queue if and only if a reorg removes the deposit after the credit', () => {
     fc.assert(
       fc.property(fc.array(anyReport), (sightings) => {
         const credited = sightings.findIndex(isFinal)

@@ -105,7 +105,7 @@ test.each([[undefined], [''], ['0']])(
   },
 )
 
-test('neither the address list nor a deposit response reveals the owner of an address', async () => {
+test('neither the list of watched addresses nor the response to a deposit report reveals the owner of an address', async () => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   const walletId = await app.wallet({ network: 'erc20' })
   const { text } = await ask(app, addressesPath)
@@ -179,7 +179,7 @@ describe('a rail’s signature', () => {
 })
 
 describe('a POST of deposit reports', () => {
-  test('accepts up to a hundred reports and returns one result for each', async () => {
+  test('accepts up to a hundred reports and returns one result for each report', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
     const reportWith = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })

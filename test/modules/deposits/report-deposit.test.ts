@@ -146,7 +146,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     ['a pending deposit', 1, zero],
     ['a credited deposit', requiredConfirmations, ten],
   ])(
-    'that contradicts an earlier one puts %s on the attention queue and moves no money',
+    'that contradicts an earlier report puts %s on the attention queue and moves no money',
     async (_, confirmations, balance) => {
       const { app, walletId, ref } = await startWatched(setup, mode)
       const [other, foreignWallet] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
@@ -291,7 +291,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     await app.expectBooksToBalance()
   })
 
-  test('confirms a credited deposit and rejects its dismissal', async () => {
+  test('accepts the action `credit` for a credited deposit in the attention queue, and rejects the action `dismiss`', async () => {
     let nowMs = Date.now()
     const { app, walletId, ref } = await startWatched(engine, mode, () => nowMs)
     const credited = await postReport(app, sampleReport(ref, { confirmations: requiredConfirmations }))

@@ -39,8 +39,8 @@ const noAccount = {
   ...{ address: null, network: null, currency: null, bank_code: null, bank_name: null, account_number: null },
 }
 
-describe.each(everyEngine)('webhooks of the format stablestack on %s', (engine) => {
-  test('have the same members as the provider’s webhooks, in the same order, for deposits and payouts', async () => {
+describe.each(everyEngine)('webhooks of the format `stablestack` on %s', (engine) => {
+  test('have the same members in the same order as the provider’s webhooks, for deposits and payouts', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await perform(createPayout, app.context(), { ...nigerian, assetCode: 'USDC', amount: '1' })

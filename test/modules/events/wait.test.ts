@@ -118,7 +118,7 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     expect(isWaitedIn()).toBe(false)
   })
 
-  test('gets an empty page when the server closes, and its cursor remains valid at another server', async () => {
+  test('gets an empty page when the server closes, and the cursor in that page is valid at another server', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)

@@ -117,7 +117,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     `)
   })
 
-  test('can be reconciled without findings with the rail order of a paid payout', async () => {
+  test('matches the rail order of a paid payout when the two are reconciled', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await setRoute(app.service, { rail: 'sandbox' })
@@ -130,7 +130,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     expect({ findings, matched, unrelated }).toEqual({ findings: [], matched: 1, unrelated: 1 })
   })
 
-  test('is rejected if an amount has more than five decimal places, and contains the code of a fiat currency', async () => {
+  test('has the currency code of a fiat wallet, and is rejected if an amount has more than five decimal places', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const preciseWallet = await app.wallet({ balance: '1.000001' })

@@ -54,7 +54,7 @@ const text = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('CSV cells round-trip any text', () => {
+test('any text that is written to a CSV cell is read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(text, { minLength: 2, maxLength: 6 }), (cells) => {
       const [row = []] = readCsv(csvLine(cells))
@@ -76,7 +76,7 @@ test('no CSV text cell begins like a formula', () => {
   )
 })
 
-test('no invisible character hides a formula from csvCell', () => {
+test('csvCell escapes a formula even if the formula begins with an invisible character', () => {
   expect(invisibleCharacters.length).toBeGreaterThan(5_000)
   const known = [
     0x034f, 0xfe0f, 0x115f, 0x1160, 0x3164, 0xffa0, 0x17b4, 0x17b5, 0x2800, 0x180e, 0x00ad, 0x0000, 0xe0020,
@@ -99,7 +99,7 @@ test.each([
   expect(csvCell(text)).toBe(expected)
 })
 
-test('csvLine writes amounts as unquoted numbers, including negative ones', () => {
+test('csvLine writes amounts as unquoted numbers, including negative amounts', () => {
   expect(csvLine([-2_650_000_000n, 5n, null, 12])).toBe('-26.50000000,0.00000005,,12\r\n')
   expect([csvCell(null), csvCell(-12)]).toEqual(['', '-12'])
 })

@@ -24,7 +24,7 @@ describe('findLastBefore', () => {
       })
     })
 
-  test('finds the last row before a time among rows with gaps and equal times', async () => {
+  test('finds the last row before a time among rows with gaps in their numbers and with equal times', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: -1, max: 20_000 }), async (rows, ms) => {
         const at = async (sequence: number) => rows.findLast((row) => row.sequence <= sequence) ?? null

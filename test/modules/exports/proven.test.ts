@@ -122,7 +122,7 @@ test('a file of several exports has one end record, and the record is final only
   expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
 })
 
-test('a camt.053 file marks negative balances as debits, and rejects several wallets and oversized amounts', async () => {
+test('a camt.053 file marks negative balances as debits, and is rejected for several wallets or oversized amounts', async () => {
   const write = async (changes: Parameters<typeof exportOf>[0]) => {
     async function* exports() {
       yield exportOf({ walletId, ...changes })

@@ -64,7 +64,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     expect((await recordsOf(app, '/api/exports/payouts'))[1].narration).toBe(formula)
   })
 
-  test('end with END_NOT_FINAL until one minute after the end of the period', async () => {
+  test('end with `END_NOT_FINAL` until one minute after the end of the period', async () => {
     const { app } = await startBooks(engine)
     const endOf = async (to: string) => (await recordsOf(app, `/api/exports/fees?to=${to}`)).at(-1).type
     expect(await endOf('2026-03-01T12:00:04.000Z')).toBe('END')
@@ -88,7 +88,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     expect((await app.rest('GET', `/api/wallets/${ownWallet}/statement`, options)).status).toBe(404)
   })
 
-  test('require the scope read and contain nothing of another merchant', async () => {
+  test('require the scope `read` and contain nothing of another merchant', async () => {
     const { app, ownWallet } = await startBooks(engine)
     const { apiKey } = await newKey(app, { scopes: ['payouts'] })
     const { apiKey: key } = await app.otherMerchant()
@@ -103,7 +103,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     }
   })
 
-  test('have the format in the Accept header, and errors are JSON', async () => {
+  test('have the format that the Accept header requests, and errors are JSON', async () => {
     const { app } = await startBooks(engine)
     for (const [accept, status] of Object.entries({
       'text/csv': 200,

@@ -33,7 +33,7 @@ test.each([
   ['customer.created', null],
   ['customer.updated', null],
 ] as const)(
-  'the seal of a %s event covers the event row, the related row (table: %s) and the transfer',
+  'the hash chain’s seal of a %s event covers the event row, the related row (table: %s) and the transfer',
   (type, rowTable) => {
     expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', rowTable, 'transfers'])
     const values = historyColumns.map(({ name }, index) => [name, `value ${index}`])
@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('computeDigests returns absent digests for a missing event', () => {
+test('computeDigests returns the digest that stands for an absent row if the event is missing', () => {
   expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
 })
 
@@ -70,7 +70,7 @@ const deposit = {
   transfersFee: 0n,
 } as HistoryRow
 
-test('version 1 of the hash format never changes, because existing seals use it', () => {
+test('version 1 of the hash format never changes, because seals of existing hash chains use that version', () => {
   const customer = {
     ...emptyRow,
     sequence: 2,
@@ -101,7 +101,7 @@ test('computeDigests encodes the values of a row unambiguously', () => {
   ])
 })
 
-test('the hash of a seal covers all its fields and the previous seal', () => {
+test('the hash of a seal in the hash chain covers all fields of the seal and the previous seal', () => {
   const merchantId = '00000000-0000-7000-8000-000000000002'
   const seal = createSeal([deposit], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
   const changedHashes = [

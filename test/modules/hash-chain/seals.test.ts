@@ -174,7 +174,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
   })
 
-  test('emits progress, and finds a deleted event even if later events were renumbered', async () => {
+  test('reports its progress, and finds a deleted event even if later events were renumbered', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const customerId = await app.customer()
@@ -285,7 +285,7 @@ test('describeDifference includes the key of the row, or only the table if there
   expect(describeDifference(missing)).toBe('merchant m, event 17: a row of transfers missing')
 })
 
-test('an error while storing a seal does not stop payouts, and the next run stores the seal', async () => {
+test('an error while a seal of the hash chain is stored does not stop payouts, and the next run stores the seal', async () => {
   const app = await startApp('sqlite')
   await app.wallet({ balance: '100' })
   await tamperWith(
@@ -305,7 +305,7 @@ test('an error while storing a seal does not stop payouts, and the next run stor
   expect(await chainOf(app)).toMatchObject({ seals: 1, unsealed: 0, differences: [] })
 })
 
-test('a sealer reports a changed latest seal and still seals later events', async () => {
+test('a hash chain sealer reports a changed latest seal and still seals later events', async () => {
   const { app } = await startSealed('sqlite')
   await tamperWith(app, `update seals set contents = 'other' where number = 3`)
   await pay(app, '1')
@@ -319,7 +319,7 @@ test('a sealer reports a changed latest seal and still seals later events', asyn
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
 })
 
-test('a missing event of one merchant does not prevent the seals of other merchants', async () => {
+test('a missing event of one merchant does not prevent the seals of other merchants’ hash chains', async () => {
   const app = await startApp('sqlite')
   const other = await app.otherMerchant()
   await app.customer()

@@ -79,7 +79,7 @@ async function repeatEvents({ app, count }: { app: App; count: number }): Promis
 const newCustomer = (app: App, merchantId = app.merchant.id) =>
   perform(createCustomer, createContext(app.service, merchantId), sampleCustomer)
 
-test('a sealer seals new events after one second, and reads nothing while there are no new events', async () => {
+test('a hash chain sealer seals new events after one second, and reads nothing while there are no new events', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   await app.customer()
@@ -96,7 +96,7 @@ test('a sealer seals new events after one second, and reads nothing while there 
   expect(await sealsOf()).toBe(2)
 })
 
-test('a sealer seals existing history one second after its start', async () => {
+test('a hash chain sealer seals existing events one second after its start', async () => {
   const { app, start, sealsOf } = await startSealingApp()
   await app.customer()
   start()
@@ -104,7 +104,7 @@ test('a sealer seals existing history one second after its start', async () => {
   expect(await sealsOf()).toBe(1)
 })
 
-test('a failed attempt to seal is reported and retried after five seconds', async () => {
+test('a hash chain sealer reports a failed attempt to seal, and retries after five seconds', async () => {
   const { app, world, errors, start, sealsOf } = await startSealingApp()
   start()
   world.fault = new Error('the disk is gone')
@@ -122,7 +122,7 @@ test('a failed attempt to seal is reported and retried after five seconds', asyn
   expect(await sealsOf()).toBe(2)
 })
 
-test('a sealer pauses for twenty times the duration of the last run, but at least one and at most ten seconds', async () => {
+test('a hash chain sealer pauses for twenty times the duration of its last run, but at least one and at most ten seconds', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   start()
   let seals = 0
@@ -143,7 +143,7 @@ test('a sealer pauses for twenty times the duration of the last run, but at leas
   }
 })
 
-test('the pause of a sealer is not longer after a seal with the maximum number of events', async () => {
+test('a hash chain sealer pauses no longer after a seal with the maximum number of events than after any other seal', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal - 1 })
@@ -156,7 +156,7 @@ test('the pause of a sealer is not longer after a seal with the maximum number o
   expect(await sealsOf()).toBe(2)
 })
 
-test('between two seals of a merchant, a sealer pauses for four times as long as a seal takes', async () => {
+test('between two seals of a merchant, a hash chain sealer pauses for four times as long as a seal takes', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal })
@@ -168,7 +168,7 @@ test('between two seals of a merchant, a sealer pauses for four times as long as
   expect(await sealsOf()).toBe(2)
 })
 
-test('a sealer stores at most twenty seals of a merchant before it seals the events of all other merchants', async () => {
+test('a hash chain sealer stores at most twenty seals of a merchant before it seals the events of all other merchants', async () => {
   const { app, start, sealsOf, errors } = await startSealingApp()
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
   for (let i = 0; i < 3; i++) others.push(await app.otherMerchant())
@@ -188,7 +188,7 @@ test('a sealer stores at most twenty seals of a merchant before it seals the eve
   expect(await sealsOf()).toBe(23 + others.length)
 })
 
-test('a sealer that finds a seal of another process waits ten to twenty seconds before it seals again', async () => {
+test('a hash chain sealer that finds a seal of another process waits ten to twenty seconds before it seals again', async () => {
   const { app, start, sealsOf, errors } = await startSealingApp()
   const other = await app.otherMerchant()
   start(0.5)
@@ -212,7 +212,7 @@ test('a sealer that finds a seal of another process waits ten to twenty seconds 
   expect([await sealsOf(), errors]).toEqual([6, []])
 })
 
-test('a sealer stops its run when another process has stored the same seal', async () => {
+test('a hash chain sealer stops its run if another process has stored the same seal', async () => {
   const { app, world, start, sealsOf, errors } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: 2 * maxEventsPerSeal })
@@ -234,7 +234,7 @@ test('a sealer stops its run when another process has stored the same seal', asy
   expect(await sealsOf()).toBe(4)
 })
 
-test('a stopped sealer ends after its current seal and does not start again', async () => {
+test('a stopped hash chain sealer ends after its current seal and does not start again', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   const other = await app.otherMerchant()
   await app.customer()
@@ -255,7 +255,7 @@ test('a stopped sealer ends after its current seal and does not start again', as
   expect(await sealsOf()).toBe(2)
 })
 
-test('stopping a sealer waits for the current attempt, whether or not it fails', async () => {
+test('stopping a hash chain sealer waits for the current attempt, whether or not the attempt fails', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   const sealer = start()
@@ -273,7 +273,7 @@ test('stopping a sealer waits for the current attempt, whether or not it fails',
   await expect(attempt).rejects.toThrow('the disk is gone')
 })
 
-test('a sealer can poll again after a failed poll', async () => {
+test('a hash chain sealer stores seals again in the poll after a failed poll', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   const sealer = start()
@@ -288,7 +288,7 @@ test.each([
   ['in the middle', 3],
   ['at the end', 4],
 ])(
-  'a missing event %s of the unsealed events is reported with its number, and no further seal is stored',
+  'a missing event %s of the events to be sealed is reported with its number, and no further seal is stored',
   async (_, missing) => {
     const { app, errors, start, sealsOf } = await startSealingApp()
     await app.customer()
@@ -305,7 +305,7 @@ test.each([
   },
 )
 
-test('a sealer reports that the latest seal it stored was replaced, even by a seal with a valid hash', async () => {
+test('a hash chain sealer reports that its latest seal was replaced, even if the replacement has a valid hash', async () => {
   const { app, errors, start, sealsOf } = await startSealingApp()
   const sealer = start()
   await app.customer()

@@ -23,8 +23,8 @@ async function startWithStatement(engine: (typeof everyEngine)[number]) {
   return { app, walletId, completed, returned }
 }
 
-describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
-  test('lists each movement with its cause and the balance after it', async () => {
+describe.each(everyEngine)('statements of wallets and events of payouts on %s', (engine) => {
+  test('a statement lists each movement with its cause and the balance after it', async () => {
     const { app, walletId, completed, returned } = await startWithStatement(engine)
 
     const { items, total } = await entries.slice(app.context(), { walletId })
@@ -54,7 +54,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('is empty for an unknown wallet and for a wallet of another merchant', async () => {
+  test('a statement is empty for an unknown wallet and for a wallet of another merchant', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { id } = await app.otherMerchant()
     const absent = '00000000-0000-7000-8000-000000000000'
@@ -67,7 +67,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     }
   })
 
-  test('has entries that findEntries returns by key, but not for a key with the line of another account', async () => {
+  test('findEntries returns the entries of a statement by their transfer and line, and none for the line of another account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
     // Debits come first; a refund's line follows the fee's line if there is a fee.
@@ -85,7 +85,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     expect(await findEntries(app.context(), [])).toEqual([])
   })
 
-  test('has entries that GraphQL returns by id, but null for an invalid id', async () => {
+  test('GraphQL returns the entries of a statement by id, and null for an invalid id', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { data } = await app.graphql(
       'query ($id: ID!) { wallet(id: $id) { ledgerEntries { nodes { id transferId kind amount balanceAfter } } } }',

@@ -57,7 +57,7 @@ describe('the format of an API key', () => {
     }
   })
 
-  test('matchesHash compares a secret with its hash', () => {
+  test('has a secret that matchesHash compares with its hash', () => {
     expect(matchesHash('secret', hashSecret('secret'))).toBe(true)
     expect(matchesHash('Secret', hashSecret('secret'))).toBe(false)
   })
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('replace the last use at the next use if a fast clock recorded a future time', async () => {
+  test('correct the time of their last use at the next use if a fast clock recorded a future time', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -141,7 +141,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('are loaded with the merchant’s current clock offset, even if keys and offset changed together', async () => {
+  test('are loaded with the merchant’s current clock offset, even if the keys and the offset changed simultaneously', async () => {
     const app = await startApp(engine)
     const aheadMs = async () => (await authenticate(app.service, app.merchant.apiKey)).aheadMs
     const advanceClock = (aheadMs: bigint) =>
@@ -154,7 +154,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('record a use unless another process recorded a use within a minute before or after it', async () => {
+  test('record the time of a use only if that time differs from the recorded time by at least a minute', async () => {
     const app = await startApp(engine)
     const [firstKey] = await listKeys(app.service, app.merchant.id)
     const id = String(firstKey?.id)
@@ -172,7 +172,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('are read from the database for each request on an engine without a change counter', async () => {
+  test('are read from the database for each request if the database engine has no change counter', async () => {
     const app = await startApp(engine)
     const service = { ...app.service, db: { ...app.db, tableVersion: () => null } }
     const { id, apiKey } = await createKey(app.service, app.merchant.id)

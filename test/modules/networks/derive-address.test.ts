@@ -56,7 +56,7 @@ describe('parseExtendedPublicKey', () => {
     expect(parseExtendedPublicKey(vectorAccount).deriveChild(2).publicExtendedKey).toBe(vectorChild)
   })
 
-  test('rejects every private key without repeating it in the message', () => {
+  test('rejects every private key with a message that does not contain the key', () => {
     const privateKey = junkRoot.derive("m/44'/60'/0'").privateExtendedKey
     const disguised = extendedKey({ ...fieldsOf(privateKey), version: '0488b21e' })
     const otherCoin = extendedKey({ ...fieldsOf(privateKey), version: '04b2430c' })

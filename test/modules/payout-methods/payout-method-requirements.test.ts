@@ -123,7 +123,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     const valuesOf = ({ fields }: PayoutMethodRequirements): FieldValues =>
       Object.fromEntries(fields.map(({ name, example }) => [name, example ?? '123']))
 
-    test('list every input field except type, currency and customerId', async () => {
+    test('list every input field except `type`, `currency` and `customerId`', async () => {
       const requirements = await requirementsOf(await startWithAssets(), currency)
       const schema = operations[requirements.type].declaration.input
       const fieldNames = requirements.fields.map(({ name }) => name)
@@ -131,7 +131,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       expect(fieldNames).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
     })
 
-    test('state as required exactly the fields that the create operation requires', async () => {
+    test('mark exactly those fields as required that the create operation requires', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, isRequired } of requirements.fields) {
@@ -142,7 +142,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('state the maximum length of each field that the create operation enforces', async () => {
+    test('state for each field the maximum length that the create operation enforces', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, maxLength } of requirements.fields) {
@@ -160,7 +160,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('state the allowed values of each field that the create operation accepts', async () => {
+    test('state for each field the values that the create operation accepts', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, allowedValues } of requirements.fields) {
@@ -173,7 +173,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     })
 
-    test('list exactly the checks that the create operation runs, with examples that pass them', async () => {
+    test('list exactly the checks that the create operation runs, with examples that pass these checks', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       const networks = requirements.fields.find(({ name }) => name === 'network')?.allowedValues ?? [undefined]

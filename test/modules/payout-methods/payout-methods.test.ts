@@ -22,7 +22,7 @@ const checksOf = async (app: App, id: string) => {
 }
 
 describe.each(everyEngine)('payout methods on %s', (engine) => {
-  test('ruling 23: a failed check does not reject a payout method, and its result is stored', async () => {
+  test('ruling 23: a payout method with a failed check is accepted, and the result of the check is stored', async () => {
     const app = await startApp(engine)
     const invalidDetails = {
       ...bankMethodBody,
@@ -241,7 +241,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     )
   })
 
-  test('ruling 27: a DELETE needs no body, and a second DELETE is 404', async () => {
+  test('ruling 27: a DELETE needs no body, and a second DELETE gets 404', async () => {
     const app = await startApp(engine)
     const emptyRequests = [
       {},
@@ -264,7 +264,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([body.data, body.pagination.total]).toEqual([[], 0])
   })
 
-  test('ruling 27: a DELETE with an invalid customer_id is 400 and deletes nothing', async () => {
+  test('ruling 27: a DELETE with an invalid customer_id gets 400 and deletes nothing', async () => {
     const app = await startApp(engine)
     const id = await create(app, banksPath, bankMethodBody)
     for (const body of [{ customer_id: 'me' }, { customer_id: 1 }, { customerId: null }, { customer_id: [] }]) {

@@ -146,7 +146,7 @@ describe.each(everyApi)('updateWalletPayoutMethod through %s on %s', (api, engin
     })
   })
 
-  test('requires the scope payout_methods, and with a client token finds only addresses of the token’s customer', async () => {
+  test('requires the scope `payout_methods`, and with a client token finds only addresses of the token’s customer', async () => {
     const { app, customerId, ids, stored } = await startWithMethods(engine)
     const otherCustomer = await app.customer()
     const reader = await newKey(app, { scopes: ['read', 'payouts'] })

@@ -140,7 +140,7 @@ const forgetStatistics = (app: App) =>
   tamperWith(app, 'delete from payout_statistics', 'update statistics_cursors set through = 0')
 
 describe.each(everyEngine)('the payout statistics on %s', (engine) => {
-  test('equal the sums over the payouts of any history of payouts and seals, before and after a rebuild', async () => {
+  test('equal the sums over all payouts for any sequence of payouts and hash chain seals, before and after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const { app, expected, run } = await startCountedApp(engine)
@@ -156,7 +156,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     )
   })
 
-  test('count an outcome on the day of the outcome with its duration, and keep the count of created payouts', async () => {
+  test('count each outcome with its duration on the day of the outcome, and keep the count of created payouts', async () => {
     const { app, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -176,7 +176,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     ])
   })
 
-  test('include earlier history after a catch-up has counted it, and include later seals after that', async () => {
+  test('include earlier events after a background run has counted them, and then also events that are sealed later', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -195,7 +195,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('count each event once if two sealers, two catch-ups and a rebuild run concurrently', async () => {
+  test('count each event once if two hash chain sealers, two background counts and a rebuild run concurrently', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -213,7 +213,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await coverage(app)).toMatchObject({ through: (await coverage(app))?.latest })
   })
 
-  test('do not change for events that are already counted or that follow a gap', async () => {
+  test('ignore changes for events that are already counted, or that follow uncounted events', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -231,7 +231,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('include unsealed events after a catch-up only if no sealer runs', async () => {
+  test('include events outside the hash chain after a background count only if no hash chain sealer runs', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await countHistory(app.service, { hasSealer: true, restRatio: 0 })

@@ -16,7 +16,7 @@ import { nigerian, startWithPlaces } from './payout-places.ts'
 
 const firstColumnCount = 27
 
-test('an added column without a value does not change the checksum of a row', () => {
+test('a column that is added to the checksum does not change the checksum of rows where the column is NULL', () => {
   const values = fc.array(fc.option(fc.string({ minLength: 1 })), {
     minLength: firstColumnCount,
     maxLength: firstColumnCount,
@@ -32,7 +32,7 @@ test('an added column without a value does not change the checksum of a row', ()
   )
 })
 
-test('a checksum covers all of the first 27 columns, including trailing nulls', () => {
+test('a checksum covers all of the first 27 columns, including NULLs at the end', () => {
   for (const count of [0, 1, firstColumnCount - 1, firstColumnCount]) {
     const values = Array.from({ length: firstColumnCount }, (_, i) => (i < count ? `${i}` : null))
     expect(checksumOfValues(values)).toBe(crc32(values.join('\u001f')) | 0)

@@ -223,7 +223,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.error.details.fields).toMatchObject([{ field: 'transfer_type' }])
   })
 
-  test('ruling 45: returns a reason that contains the account number and the bank code', async () => {
+  test('ruling 45: returns a `reason` with the account number and the bank code', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, {

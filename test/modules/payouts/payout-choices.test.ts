@@ -53,7 +53,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     })
   })
 
-  test('can use any method of the merchant or its customers, but for a customer only methods of that customer', async () => {
+  test('can use any payout method of the merchant or its customers; a payout of a customer only methods of that customer', async () => {
     const { app, methods, customers } = await startWithPlaces(engine)
     const pay = async (payoutMethodId: string, customerId?: string) =>
       (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId
@@ -137,7 +137,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     expect(repeated.id).not.toBe(created.id)
   })
 
-  test('is not possible through REST, which ignores both fields', async () => {
+  test('cannot be created through REST, which ignores walletId and payoutMethodId', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
@@ -147,7 +147,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     expect(Object.keys(body.data)).not.toContain('payout_method_id')
   })
 
-  describe.each(operations)('that %s rejects', (name, operation) => {
+  describe.each(operations)('a payout that %s rejects', (name, operation) => {
     const isQuote = name === 'getPayoutQuote'
 
     /** In order of precedence: each case also has every later error that one input can have. */
@@ -310,7 +310,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       expect(error.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
-    test('fails for payout methods that are unknown, of another owner, of an unpaid type, or without a corridor', async () => {
+    test('fails for payout methods that are unknown, of another owner, not bank accounts, or in a currency that is not paid out', async () => {
       const { app, methods, unpaid, customers } = await startWithPlaces(engine)
       const rejection = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }

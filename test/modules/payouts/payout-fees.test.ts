@@ -32,7 +32,7 @@ describe.each(everyEngine)('the fees of payouts on %s', (engine) => {
     expect([status, body.data.fee, body.data.amount_after_fee]).toEqual([200, '0.00', '75000.00'])
   })
 
-  test('are 400 for a payout to a crypto address, or if the amount or a currency is missing', async () => {
+  test('are rejected with 400 for a payout to a crypto address, or if the amount or a currency is missing', async () => {
     const app = await startApp(engine)
     const fieldsOf = async (query: string) => {
       const { status, body } = await app.rest('GET', `/api/payouts/fees?${query}`)

@@ -36,7 +36,7 @@ async function quoteAndPayout(app: App, input: object, selection: readonly [ofQu
 }
 
 describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
-  test('accept an account, a method, a wallet and a customer, and return every field of a payout', async () => {
+  test('accept a bank account, a payout method, a wallet and a customer, and return every field of a payout', async () => {
     const { app, customers, methods, wallets } = await startWithPlaces(engine)
     const common = `assetCode amount fee feeDeductedFrom netAmount total exchangeRate amountFiat recipientName
       recipientCurrency recipientCountry transferType wallet { uuid }`
@@ -237,7 +237,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     return { app, payout, names }
   }
 
-  test('finds the payout by id, idempotency key, transaction id or reference id; the id needs one database query', async () => {
+  test('finds the payout by id, idempotency key, transaction id or reference id; a lookup by id needs one database query', async () => {
     const { app, payout, names } = await startWithPayout()
     const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
     for (const name of names) {
@@ -352,7 +352,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     expect(errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
   })
 
-  test('by id or idempotency key lets simulatePayout settle the payout with the given cause', async () => {
+  test('by id or idempotency key is accepted by simulatePayout, which settles the payout with the given cause', async () => {
     const { app, payout } = await startWithPayout()
     const simulate = async (input: string) => {
       const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${userErrorSelection}

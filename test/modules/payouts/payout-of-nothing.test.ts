@@ -16,24 +16,29 @@ const payout = { assetCode: 'USDC', ...nigerian, paymentPurpose: 'GIFTS' } as co
 describe.each(everyEngine)(
   'ruling 47: a payout below the smallest unit of the recipient’s currency on %s',
   (engine) => {
-    test.each(everyApi)('is rejected by %s because of its amount, and moves no money', async (api) => {
-      const app = await startApp(engine)
-      await app.fee('0.5')
-      await app.wallet({ balance: '100' })
-      const before = await readStoredRows(app)
+    test.each(everyApi)(
+      'ruling 47: %s rejects a payout below the smallest unit of the recipient’s currency, and moves no money',
+      async (api) => {
+        const app = await startApp(engine)
+        await app.fee('0.5')
+        await app.wallet({ balance: '100' })
+        const before = await readStoredRows(app)
 
-      const rejected = await apiClients[api].createPayout(app, { ...payout, amount: '0.00000666' })
-      expect(rejected.refusal).toEqual({ code: 'INVALID_INPUT', fields: ['amount'] })
-      const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }))
-      const message = 'is worth less than 0.01 NGN, so nothing would arrive'
-      expect(details.fields).toEqual([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
-      expect(await readStoredRows(app)).toEqual(before)
-      // An amount worth one kobo arrives, though no chain can express it (ruling 36).
-      const { result } = await apiClients[api].createPayout(app, { ...payout, amount: '0.00000667' })
-      expect(result.amountFiat).toBe('0.01000000')
-    })
+        const rejected = await apiClients[api].createPayout(app, { ...payout, amount: '0.00000666' })
+        expect(rejected.refusal).toEqual({ code: 'INVALID_INPUT', fields: ['amount'] })
+        const { details } = await domainErrorOf(() =>
+          getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }),
+        )
+        const message = 'is worth less than 0.01 NGN, so nothing would arrive'
+        expect(details.fields).toEqual([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
+        expect(await readStoredRows(app)).toEqual(before)
+        // An amount worth one kobo arrives, though no chain can express it (ruling 36).
+        const { result } = await apiClients[api].createPayout(app, { ...payout, amount: '0.00000667' })
+        expect(result.amountFiat).toBe('0.01000000')
+      },
+    )
 
-    test('is rejected by getPayoutQuote and createPayout for any rate and amount', async () => {
+    test('ruling 47: getPayoutQuote and createPayout reject a payout below the smallest unit for any rate and amount', async () => {
       let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
       const app = await startApp(engine, { clock: () => nowMs, rates: [] })
       await app.wallet({ balance: '9999999999' })

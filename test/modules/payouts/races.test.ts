@@ -87,7 +87,7 @@ describe.each(everyTransport)('concurrent payouts on $engine through $name', ({ 
     await app.expectBooksToBalance()
   })
 
-  test('create 13 payouts for 60 requests if the wallet covers 13', async () => {
+  test('create 13 payouts for 60 requests if the wallet covers 13 payouts', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
     // 13 times 40.9, and 40.89999999 remain.
@@ -148,7 +148,7 @@ describe.each(everyTransport)('concurrent payouts on $engine through $name', ({ 
 })
 
 describe.each(everyEngine)('concurrent operations of one merchant on %s', (engine) => {
-  test('create 1,000 payouts for 1,500 requests of 20 clients if the wallet covers 1,000', async () => {
+  test('create 1,000 payouts for 1,500 requests of 20 clients if the wallet covers 1,000 payouts', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1500' })
@@ -218,7 +218,7 @@ describe.each(everyEngine)('concurrent operations of one merchant on %s', (engin
     await app.expectBooksToBalance()
   })
 
-  test('keep all updates to different fields of a payout method; counts stay correct after a deletion', async () => {
+  test('keep all updates to different fields of a payout method, and list counts stay correct after a deletion', async () => {
     const app = await startApp(engine)
     const { id } = await perform(createBankPayoutMethod, app.context(), bankMethodInput)
     const changes = [{ accountName: 'Eve' }, { bankName: 'Other' }, { currency: 'ZAR' }, { bankCode: '999' }]

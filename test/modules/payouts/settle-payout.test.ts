@@ -210,7 +210,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('settles a payout on a rail only with override', async () => {
+  test('settles a payout on a rail only with the option `override`', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
@@ -243,7 +243,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('with override removes the payout from the attention queue, even if the status does not change', async () => {
+  test('with `override` removes the payout from the attention queue, even if the status does not change', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')

@@ -6,7 +6,7 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 const sequence = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2_147_483_647 }))
 
 describe('ruling 44: transactionId', () => {
-  test('has ten characters, A to Z and 0 to 9, for any merchant and number', () => {
+  test('has ten characters, A to Z and 0 to 9, for any merchant and sequence number', () => {
     fc.assert(
       fc.property(fc.uuid(), sequence, (merchantId, number) => {
         expect(transactionId(merchantId, number)).toMatch(/^[A-Z0-9]{10}$/)
@@ -15,14 +15,14 @@ describe('ruling 44: transactionId', () => {
     )
   })
 
-  test('never changes for the same merchant and number, because statements show it and lookups use it', () => {
+  test('never changes for the same merchant and sequence number, because statements show it and lookups use it', () => {
     const ids = [1, 2, 3, 1_000_000, 2 ** 31 - 1].map((number) =>
       transactionId('01980c60-1f2e-7d3c-8b4a-5a00000004d2', number),
     )
     expect(ids).toEqual(['X7TEE0ME0F', '6B5ZZGBEVG', 'FEILKW0FQH', 'JKY8JUEJV6', 'P86JBXIZHX'])
   })
 
-  test('differs between merchants for the same number', () => {
+  test('differs between merchants for the same sequence number', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 7 }), fc.uuid({ version: 7 }), (one, other) => {
         fc.pre(one !== other)
@@ -34,7 +34,7 @@ describe('ruling 44: transactionId', () => {
 })
 
 describe('sequenceOfTransactionId', () => {
-  test('returns the number of a transaction id for any merchant and number', () => {
+  test('returns the sequence number of a transaction id for any merchant', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 7 }), sequence, (merchantId, number) => {
         expect(sequenceOfTransactionId(merchantId, transactionId(merchantId, number))).toBe(number)
@@ -42,7 +42,7 @@ describe('sequenceOfTransactionId', () => {
     )
   })
 
-  test('returns null for other texts and for numbers out of range', () => {
+  test('returns null for texts that are no transaction ids, and for sequence numbers out of range', () => {
     const merchantId = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
     const [last, next] = [2 ** 31 - 1, 2 ** 31].map((number) => transactionId(merchantId, number)) as [string, string]
     expect(sequenceOfTransactionId(merchantId, last)).toBe(2 ** 31 - 1)

@@ -162,7 +162,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     })
   })
 
-  test('allows a merchant only the action RETRY in live mode', async () => {
+  test('allows a merchant only the action `RETRY` in live mode', async () => {
     const { app, balance } = await start(engine)
     const payoutId = await createLostPayout(app)
     const context = { ...app.context(), mode: 'live' } as const
@@ -238,7 +238,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
-  test('removes a payout when an operator settles it with override, even if its status does not change', async () => {
+  test('removes a payout when an operator settles it with `override`, even if its status does not change', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const [status, ...reports] of [

@@ -160,7 +160,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('makes the cancellation the next request to the bank, even if the bank reports ACCEPTED before', async () => {
+  test('makes the cancellation the next request to the bank, even if the bank reports ACCEPTED first', async () => {
     const { app } = await start(engine)
     const context = app.context()
     for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
@@ -238,7 +238,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('the command payout settle on %s', (engine) => {
+describe.each(everyEngine)('the command `payout settle` on %s', (engine) => {
   test('requires --override for a payout on a rail, and mentions that option in the error', async () => {
     const { app } = await start(engine)
     const context = app.context()

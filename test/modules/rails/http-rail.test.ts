@@ -46,7 +46,7 @@ function signature(key: string, id: string, body: string, seconds = nowMs / 1000
 }
 
 describe('a request of an HTTP rail to its bank', () => {
-  test('submits all fields of the order, signed with its id', async () => {
+  test('submits all fields of the order, with a signature that covers the id of the order', async () => {
     const { rail, bank } = await railTo(replyWith(201, { state: 'ACCEPTED' }))
     await rail.submit(order)
     const [{ method, url, headers, body } = { headers: {} as IncomingMessage['headers'], body: '' }] = bank.received
@@ -443,7 +443,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     expect((error as DomainError).details.fields?.[0]?.message).toContain(message)
   })
 
-  test('rejects our own signed requests when they are sent back as reports', async () => {
+  test('rejects requests that the rail itself signed if they are sent back as reports', async () => {
     const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')

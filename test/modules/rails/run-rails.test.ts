@@ -238,7 +238,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(bank.submitted(orderId)).toBe(1)
   })
 
-  test('does not submit an order that failed while the process was suspended', async () => {
+  test('does not submit an order whose payout was failed while the process was suspended', async () => {
     const { app, advance } = await startWithRoute(engine, mode)
     const { id, orderId } = await pay(app)
     const bank = createBank({ idempotentForMs: 0 })
@@ -377,7 +377,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     expect(unknownOrders).toEqual([['bank', ['whose']]])
   })
 
-  test('waits for the current response when it stops, and makes no further call', async () => {
+  test('waits for the response to its current call when it is stopped, and makes no further call', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank()
     const pendingResponses: (() => void)[] = []
@@ -488,7 +488,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(() => attempts).toBeGreaterThan(before)
   })
 
-  test('lets operators settle payouts on its rail only with override', async () => {
+  test('lets operators settle payouts on its rail only with `override`', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
     run(bank.rail)
@@ -504,7 +504,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 })
 
-test('a rail worker polls unknown orders first, then alternates between accepted and queued orders', async () => {
+test('a rail worker polls orders with an unknown outcome first, then alternates between accepted and queued orders', async () => {
   const { app, run, advance } = await startWithRoute('sqlite', 'live')
   const accepted = [await pay(app), await pay(app)]
   const unknown = await pay(app)

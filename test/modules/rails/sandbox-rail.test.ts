@@ -295,7 +295,7 @@ describe.each(everyEngine)('advanceClock on %s', (engine) => {
     expect((await payout(app, queuedId)).status).toBe('COMPLETED')
   })
 
-  test('waits for a call in progress, so the submission has the time before the advance', async () => {
+  test('waits for a call in progress, so that the result of the call is recorded before the clock advances', async () => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
     const id = await pay(app, '20')

@@ -76,7 +76,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(10 * second)
   })
 
-  test('uses nextAfterMs of the bank, and ends at a final state without nextAfterMs', async () => {
+  test('uses the delay nextAfterMs that the bank requests, and ends at a final state without nextAfterMs', async () => {
     const { answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
     expect(await dueIn()).toBe(77)
@@ -91,7 +91,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(null)
   })
 
-  test('ends for an order on the attention queue, even with nextAfterMs', async () => {
+  test('ends for an order on the attention queue, even if the bank requests a delay nextAfterMs', async () => {
     const { answer, dueIn, transfer, wait } = await startWithOrder(engine)
     await answer({ state: 'COMPLETED', nextAfterMs: 77 })
     wait(77)
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await dueIn()).toBe(null)
   })
 
-  test('reserves an order for a call until half a minute after the call’s timeout', async () => {
+  test('reserves an order for a call until thirty seconds after the call’s timeout', async () => {
     const { context, orderId, dueIn, wait } = await startWithOrder(engine)
     const bank = createBank({ callMs: 1_000 })
     const call = await beginCall(context, { orderId, rail: bank.rail })
@@ -180,7 +180,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect(await processOrder(context, bank.rail, orderId)).toBe('nothing')
   })
 
-  test('polls an order without a recorded result and does not submit it again', async () => {
+  test('polls an order whose submission has no recorded result, and does not submit the order again', async () => {
     const { context, orderId, transfer, answer, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     await beginCall(context, { orderId, rail })
@@ -225,7 +225,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
   })
 
-  test('ignores a late result without a state if another call has started since', async () => {
+  test('ignores a late result without an order state if a later call has started', async () => {
     const { context, orderId, transfer, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     const call = await beginCall(context, { orderId, rail })
@@ -280,7 +280,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
 })
 
 test.each(everyEngine)(
-  'on %s, an order that is queued again is due at the real time, even if the merchant’s clock is ahead',
+  'on %s, an order that is queued again is due by the real clock, even if the merchant’s clock is ahead',
   async (engine) => {
     const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })

@@ -38,8 +38,8 @@ async function startMigrated(engine: Engine) {
 const wrongKeys = async (service: Parameters<typeof auditBooks>[0]) =>
   (await auditBooks(service)).findings.find(({ check }) => check.startsWith('search keys'))
 
-describe.each(everyEngine)('customers from before search keys existed, on %s', (engine) => {
-  test('are found by their e-mail address, phone number and names, and their keys pass the audit', async () => {
+describe.each(everyEngine)('customers that were created before search keys existed, on %s', (engine) => {
+  test('are found by their e-mail address, phone number and names, and their search keys pass the audit', async () => {
     const { ids, other, service, found } = await startMigrated(engine)
     const cases: readonly [term: string, expected: readonly string[]][] = [
       ['ada@example.COM', [ids.ada]],
@@ -63,7 +63,7 @@ describe.each(everyEngine)('customers from before search keys existed, on %s', (
     expect(await wrongKeys(service)).toMatchObject({ contradictions: 0 })
   })
 
-  test('are no longer found by a changed name, but are still found by an unchanged name', async () => {
+  test('are found by new and unchanged names, and no longer by previous names', async () => {
     const { ids, service, context, found } = await startMigrated(engine)
 
     await perform(updateCustomer, context, { customerId: ids.ola, firstName: 'Bísí', email: 'BÍSÍ@example.com' })

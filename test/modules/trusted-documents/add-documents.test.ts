@@ -104,7 +104,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await ids(app)).toEqual([])
   })
 
-  test('accepts a document that is too costly only with some variables, and a request with them is rejected', async () => {
+  test('accepts a document that is too costly only with some variables, and rejects a request with such variables', async () => {
     const app = await startApp(engine)
     const sized =
       'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'

@@ -29,7 +29,7 @@ function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
 }
 
 describe.each(everyEngine)('watchTrustedDocuments on %s', (engine) => {
-  test('shares a few reads among many concurrent misses, and finds documents that were added before a miss', async () => {
+  test('shares a few reads among many concurrent lookups of unknown ids, and finds documents added before a lookup', async () => {
     const app = await startApp(engine)
     const { observed, slow, watcher } = startWatching(app, { hasVersions: false })
     await watcher.start()

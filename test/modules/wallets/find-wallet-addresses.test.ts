@@ -4,8 +4,8 @@ import { wallets } from '../../../src/modules/wallets/list.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-describe.each(everyEngine)('lookups of wallets by id on %s', (engine) => {
-  test('return wallets with their balances, and deposit addresses by wallet id or address id', async () => {
+describe.each(everyEngine)('lookups of wallets and deposit addresses on %s', (engine) => {
+  test('find wallets with their balances by id, and deposit addresses by their own ids or by the id of the wallet', async () => {
     const app = await startApp(engine)
     const stablecoin = await app.wallet({ balance: '12.5' })
     const fiat = await app.wallet({ assetCode: 'NGN', customerId: await app.customer() })

@@ -140,7 +140,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('makes resolveDeposit reject every action but a dismissal if a reorg also removed the deposit', async () => {
+  test('makes resolveDeposit reject every action except `dismiss` if a reorg also removed the deposit', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
     const depositReport = sampleReport(await refOf(app, walletId))

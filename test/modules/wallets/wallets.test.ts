@@ -51,7 +51,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 29: a stablecoin wallet requires a network, and a fiat wallet rejects one', async () => {
+  test('ruling 29: a stablecoin wallet requires a network, and a fiat wallet must not have a network', async () => {
     const app = await startApp(engine)
     const invalidFields = async (body: object) => (await create(app, body)).body.error?.details.fields
     for (const currency of ['USDC', 'USDT']) {

@@ -55,8 +55,8 @@ describe.each(everyEngine)('the database gauges on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('the gauge of unsealed events on %s', (engine) => {
-  test('counts the events of all merchants, and has the age of the oldest', async () => {
+describe.each(everyEngine)('the gauge of events that are not yet sealed in the hash chain, on %s', (engine) => {
+  test('counts the unsealed events of all merchants, and has the age of the oldest unsealed event', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
     const unsealed = async () => (await measureDatabase(app.service, [])).unsealed
@@ -131,7 +131,7 @@ describe('the queries of the database gauges', () => {
 })
 
 describePostgres('the queries of the gauge of payouts', {}, () => {
-  test('read only index ranges on PostgreSQL', async () => {
+  test('the query of the gauge of payouts reads only index ranges on PostgreSQL', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     await runSql(

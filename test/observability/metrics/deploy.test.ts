@@ -35,7 +35,7 @@ const expressions = [
   ...dashboard.templating.list.map(({ query }) => query),
 ]
 
-test('the dashboard and the alerts use exactly the exported metrics, and the reference documents all of them', async () => {
+test('the dashboard and the alerts use exactly the exported metrics, and the reference documents every exported metric', async () => {
   const { scrape } = await startMeasured('sqlite')
   const names = new Set([...(await scrape()).names].filter((name) => name.startsWith('payout_gateway_')))
   const usedMetrics = new Set(expressions.flatMap(metricsIn))

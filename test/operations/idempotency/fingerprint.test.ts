@@ -59,7 +59,7 @@ test('fingerprintOf ignores the order of fields, and fields that are null or abs
   )
 })
 
-test('fingerprintOf returns the same value only for equal requests, where null inside a field counts', () => {
+test('fingerprintOf returns the same value only for equal requests; a null within a nested value makes requests differ', () => {
   fc.assert(
     fc.property(request, request, (one, other) => {
       const isSame = canonicalText(withoutNulls(one)) === canonicalText(withoutNulls(other))

@@ -151,7 +151,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(savedKeys).toEqual([])
   })
 
-  test('is looked up after the lock, which is taken even without a key', async () => {
+  test('is looked up after the lock is taken, and the lock is also taken without a key', async () => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const steps: string[] = []
@@ -235,7 +235,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     },
   )
 
-  test('replays the result for a body that differs only in order, spelling of values or ignored fields', async () => {
+  test('replays the result for a body that differs only in the order of fields, the spelling of values or ignored fields', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const first = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })

@@ -31,7 +31,7 @@ describe('checkBic', () => {
     expect(checkBic(swiftCode)).toMatchObject({ outcome: 'FAILED', message: expect.stringMatching(message) })
   })
 
-  test('accepts the 249 countries of ISO 3166-1 and XK, and no others', () => {
+  test('accepts the 249 country codes of ISO 3166-1 and XK, and no other country code', () => {
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
     const pairs = letters.flatMap((first) => letters.map((second) => first + second))
     const passing = pairs.filter((country) => checkBic(`DEUT${country}FF`).outcome === 'PASSED')

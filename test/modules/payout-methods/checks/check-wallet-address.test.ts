@@ -21,7 +21,7 @@ describe('checkWalletAddress', () => {
     ])
   })
 
-  test.each(networks)('rejects the addresses of other families on %s', (network) => {
+  test.each(networks)('rejects addresses of other address families for the network %s', (network) => {
     const outcomes = [evm, tron, solana].map(
       (walletAddress) => checkWalletAddress({ network, walletAddress })[0]?.outcome,
     )

@@ -37,7 +37,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await flatAt('2026-04-01T00:00:00.000Z')).toBe(200_000_000n)
   })
 
-  test('treats a missing flat or percent as zero, and rejects a fee without both', async () => {
+  test('treats a missing `flat` or `percent` as zero, and rejects a fee without both', async () => {
     const app = await start()
     expect(await setFee(app.service, { ...pair, flat: '0' })).toMatchObject({ flat: 0n, percent: '0' })
     const before = await readStoredRows(app)
@@ -48,7 +48,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
 
-  test('by default copies the fee source of the preceding fee, and deducts the first fee from the balance', async () => {
+  test('deducts a fee from the same source as the preceding fee by default, and the first fee from the balance', async () => {
     const app = await start()
     const set = async (effectiveAt: string, deductedFrom?: 'AMOUNT' | 'BALANCE') =>
       (await setFee(app.service, { ...pair, flat: '1', deductedFrom, effectiveAt })).deductedFrom

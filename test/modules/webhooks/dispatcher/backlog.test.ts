@@ -4,8 +4,8 @@ import type { Service } from '../../../../src/operations/context.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { startWorld } from './support/world.ts'
 
-describe.each(everyEngine)('events that wait for an earlier event of their object on %s', (engine) => {
-  test('are not read again at each attempt, so an attempt costs the same for any backlog', async () => {
+describe.each(everyEngine)('on %s, events that wait for an earlier event of their object', (engine) => {
+  test('are not read again at each attempt, so the cost of an attempt does not depend on the backlog', async () => {
     const { app, endpoint, changes, events, contextOf, nowhere } = await startWorld(engine)
     const endpointId = await endpoint(nowhere)
     const customerId = await app.customer()

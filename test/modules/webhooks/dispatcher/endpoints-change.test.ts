@@ -73,7 +73,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([old.got.length, faults]).toEqual([2, []])
   })
 
-  test('gets no retry of a failed attempt that was in flight when the endpoint was resumed from now', async () => {
+  test('gets no retry of a failed attempt that was in flight when the endpoint was resumed from the latest event', async () => {
     const world = await startHeld(engine, mode, 500)
     const { app, dispatch, endpoint, until, pass, deliveries, customers, letGo } = world
     const { url, got } = world.old
@@ -92,7 +92,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('is disabled with an event after days of failures, and is enabled by a successful probe', async () => {
+  test('is disabled after days of failures, as an event reports, and is enabled again by a successful probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,

@@ -50,7 +50,7 @@ test('a merchant has at most eight webhook attempts in flight, alternately to ea
   expect(names()).toEqual(['a1', 'a2', 'a0', 'a1', 'a2', 'a0', 'a1', 'a2'])
 })
 
-test('a merchant has at most four attempts to unhealthy endpoints in flight, and the others to healthy ones', async () => {
+test('at most four of a merchant’s attempts in flight go to unhealthy endpoints, and the rest to healthy endpoints', async () => {
   const { join, end, names } = startScheduler()
   const merchant = join('a', [true, false])
   merchant.markReady()
@@ -61,7 +61,7 @@ test('a merchant has at most four attempts to unhealthy endpoints in flight, and
   expect(names().filter((name) => name === 'a0')).toHaveLength(4)
 })
 
-test('a process has at most 32 attempts to unhealthy endpoints in flight, and a freed one goes to the longest waiting merchant', async () => {
+test('a process has at most 32 attempts to unhealthy endpoints in flight; the longest waiting merchant gets the next attempt', async () => {
   const { join, end, names } = startScheduler()
   for (const letter of letters.slice(0, 10)) join(letter, [true]).markReady()
   expect(names()).toHaveLength(32)
@@ -71,7 +71,7 @@ test('a process has at most 32 attempts to unhealthy endpoints in flight, and a 
   expect(names().filter((name) => name === 'z0')).toHaveLength(8)
 })
 
-test('a process has at most 64 attempts in flight, and freed ones go to waiting merchants in turn', async () => {
+test('a process has at most 64 attempts in flight, and waiting merchants get the next attempts in turn', async () => {
   const { join, end, names } = startScheduler()
   const merchants = letters.map((letter) => join(letter, [false]))
   for (const { markReady } of merchants) markReady()
@@ -83,7 +83,7 @@ test('a process has at most 64 attempts in flight, and freed ones go to waiting 
   expect(names().slice(-3)).toEqual(['i0', 'k0', 'l0'])
 })
 
-test('a merchant that has left gets no further attempt', async () => {
+test('a merchant that has left the scheduler gets no further attempt', async () => {
   const { join, end, names } = startScheduler()
   const merchants = letters.slice(0, 10).map((letter) => join(letter, [true]))
   for (const { markReady } of merchants) markReady()

@@ -94,7 +94,7 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     await onItsOwn(async () => [...(await deliveries(id)).values()].every(({ status }) => status === 'delivered'))
   })
 
-  test('stores the cursor after skipped events every five seconds, and when it stops', async () => {
+  test('stores the cursor after skipped events every five seconds, and when the dispatcher stops', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, stored, changes, elapse, nowhere } = await startWorld(
       engine,
       mode,
@@ -126,7 +126,7 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     expect((await stored(id)).cursor).toBe(5)
   })
 
-  test('does not store the cursor while an event is pending, but together with the event’s outcome', async () => {
+  test('stores the cursor together with the outcome of an event, and not while the event is pending', async () => {
     const { app, dispatch, endpoint, until, stored, change, elapse, failing, receiver } = await startWorld(engine, mode)
     const response = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (reply) => {

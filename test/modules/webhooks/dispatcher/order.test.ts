@@ -123,7 +123,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 3, 2, 2, 3])
   })
 
-  test('contains every event after a sequence number again if the owner requests it', async () => {
+  test('repeats every event after a sequence number if the owner requests a resend', async () => {
     const { app, dispatch, endpoint, until, change, stored, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver()
@@ -136,7 +136,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
   })
 
-  test('has an event once that is repeated at the owner’s request while its retry is pending', async () => {
+  test('contains an event only once more if the owner requests a resend while a retry of the event is pending', async () => {
     const { app, dispatch, endpoint, until, change, deliveries, stored, pass, receiver } = await startWorld(
       engine,
       mode,

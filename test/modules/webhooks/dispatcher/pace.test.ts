@@ -59,7 +59,7 @@ describe('a webhook endpoint gets', () => {
     expect(most()).toBe(4)
   })
 
-  test('one attempt at a time if twenty failures are stored', () => {
+  test('one attempt at a time if twenty consecutive failures are stored', () => {
     expect([19, 20].map((failures) => startPace({ status: 'enabled', failures }).most())).toEqual([2, 1])
   })
 
@@ -100,7 +100,7 @@ describe('the pause that a webhook endpoint requests', () => {
     expect(most()).toBeGreaterThan(0)
   })
 
-  test('is not shorter than the pause after many failures', () => {
+  test('does not shorten the pause after many failures', () => {
     const { most, answer, pass } = startPace()
     answer(500, { times: 19 })
     answer(429, { retryAfter: '0' })

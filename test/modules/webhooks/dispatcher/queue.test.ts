@@ -195,7 +195,7 @@ test('the queue alternates between retries and new events', () => {
   expect([next(), next(), next(), next(), next(), next(), next()]).toEqual([1, 5, 2, 6, 3, 7, null])
 })
 
-test('the queue keeps events of a busy object open until 256 events are open', () => {
+test('the queue holds the events of one object in memory until it has 256 events, and then defers all that are not in flight', () => {
   const { queue, deferred, event, next } = startQueue()
   const events = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => event(from + i, 'busy'))
   queue.addOpen(events(0, maxOpen - 1), [])
@@ -204,7 +204,7 @@ test('the queue keeps events of a busy object open until 256 events are open', (
   expect([next(), deferred.length, queue.openCount()]).toEqual([null, maxOpen - 1, 1])
 })
 
-test('the queue forgets that an object had a pending delivery when none of its events is open', () => {
+test('the queue attempts new events of an object again after the object’s pending delivery is finished', () => {
   const { queue, deferred, event, next } = startQueue()
   queue.addOpen([], ['failing'])
   queue.addOpen([event(1, 'failing')], ['failing'])

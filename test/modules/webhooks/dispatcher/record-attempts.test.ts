@@ -176,10 +176,10 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
   })
 })
 
-describe.each(everyEngine)('an event that waits for an earlier event of its object on %s', (engine) => {
+describe.each(everyEngine)('on %s, an event that waits for an earlier event of its object', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
-  test('is due when the earlier event is finished, but later events and other objects’ events do not change', async () => {
+  test('becomes due when the earlier event is finished, and later events and other objects’ events do not', async () => {
     const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
     const [one, other] = objectIds as [string, string]
     for (const objectId of [one, one, other]) await changes(1, objectId)
@@ -307,7 +307,7 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
     }
   })
 
-  test('it records nothing after the endpoint is deleted', async () => {
+  test('no attempt is recorded after the endpoint is deleted', async () => {
     const { record, attempted, rows, app, endpointNow } = await startStored(engine)
     const { id } = await endpointNow()
     expect((await app.rest('DELETE', `/api/webhooks/${id}`)).status).toBe(200)

@@ -60,7 +60,7 @@ const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ seq
 describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName, engine] as const)))(
   'the delivery log of an endpoint through %s on %s',
   (apiName, engine) => {
-    test('lists each event with its attempts, newest first', async () => {
+    test('the delivery log lists each event with its attempts, newest first', async () => {
       const { app, webhookId, idOf } = await startDelivered(engine)
       const { items, next } = await log(apiName, app, webhookId)
       expect([sequencesOf(items), next]).toEqual([[5, 4, 3, 2, 1], null])
@@ -74,7 +74,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName
       })
     })
 
-    test('lists the latest attempts of an event that was resent repeatedly', async () => {
+    test('the delivery log lists the latest attempts of an event that was resent repeatedly', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const { id: merchantId } = app.merchant
       const objectId = merchantId
@@ -96,7 +96,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName
       expect(durations).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
     })
 
-    test('continues after a cursor, and filters events by status', async () => {
+    test('the delivery log continues after a cursor, and filters events by status', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const parts = []
       let before: unknown = null
@@ -147,7 +147,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
   (apiName, engine) => {
     const replay = async (app: App, input: object) => ask(apiName, app, 'replayWebhookEvents', input as never)
 
-    test('restarts the retry schedule of an event and keeps the event’s earlier attempts', async () => {
+    test('a resend restarts the retry schedule of an event and keeps the event’s earlier attempts', async () => {
       const { app, webhookId, stored, idOf } = await startDelivered(engine)
       const before = await stored()
       for (const sequence of [2, 6]) expect((await replay(app, { webhookId, eventId: idOf(sequence) })).code).toBeNull()
@@ -164,7 +164,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
-    test('includes all events after a sequence number or since a time, and all pending events', async () => {
+    test('a resend includes all events after a sequence number or since a time, and all pending events', async () => {
       const { app, webhookId, at } = await startDelivered(engine)
       const sentUpTo = async (input: object) => (await replay(app, { webhookId, ...input })).endpoint.sentUpTo
       expect(await sentUpTo({ after: 6 })).toBe(5)
@@ -175,7 +175,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await sentUpTo({ since: '2020-01-01T00:00:00Z' })).toBe(0)
     })
 
-    test('is rejected for unknown events and for event types that the endpoint’s format does not support', async () => {
+    test('a resend is rejected for unknown events and for event types that the endpoint’s format does not support', async () => {
       const { app, webhookId, idOf, stored } = await startDelivered(engine)
       const other = (await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id
       await ask('rest', app, 'testWebhookEndpoint', { webhookId: other })
@@ -196,7 +196,7 @@ describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) =
       expect(await stored()).toEqual(before)
     })
 
-    test('that is pending becomes exhausted when the endpoint is resumed from now', async () => {
+    test('a pending resend becomes exhausted when the endpoint is resumed from the latest event', async () => {
       const { app, webhookId, stored } = await startDelivered(engine)
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })

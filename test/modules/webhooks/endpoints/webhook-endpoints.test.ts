@@ -62,14 +62,14 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
-  test('additionally sign with their own key pair if requested', async () => {
+  test('get webhooks that are also signed with the endpoint’s own key pair if requested', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('return the same secret on an idempotent replay, and the secret is stored only encrypted (ruling 71)', async () => {
+  test('have the same secret in the replay of their creation, and the secret is stored only encrypted (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
@@ -123,7 +123,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('change only in the given fields', async () => {
+  test('are updated only in the given fields', async () => {
     const { app, pass } = await startClocked(engine)
     const details = { url, types: ['customer.created'], format: 'thin', description: 'x' }
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', details)
@@ -144,7 +144,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     })
   })
 
-  test('do not exist after their deletion', async () => {
+  test('are not found after their deletion', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     expect((await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
@@ -154,7 +154,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     )
   })
 
-  test('sign with the new and the old secret for a day or the requested time after a rotation', async () => {
+  test('get webhooks with signatures by the new and the old secret for a day or the requested time after a rotation', async () => {
     const { app, pass } = await startClocked(engine)
     const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
@@ -194,7 +194,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(text).not.toContain(secret)
   })
 
-  test('are disabled on request, and resume from their cursor, from now, or after a sequence number', async () => {
+  test('are disabled on request, and resume from their cursor, from the latest event, or after a sequence number', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id

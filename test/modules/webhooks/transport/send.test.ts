@@ -59,7 +59,7 @@ describe('a response to a webhook', () => {
     })
   })
 
-  test('is the response to a request with exactly the given headers and body', async () => {
+  test('is received for a request that has exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -197,7 +197,7 @@ describe('the failure of a webhook attempt is reported with its kind and message
     expect(sent).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
-  test('the certificate is untrusted or has another name', async () => {
+  test('the certificate is untrusted or was issued for another host name', async () => {
     const { port, received } = await startReceiver(undefined, { isSecure: true })
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
     const trusting = senderOf({ ...live, lookUp })
@@ -259,7 +259,7 @@ describe('connections of the webhook sender', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed while idle leave only the remaining time for the retry', async () => {
+  test('that the receiver closed while idle leave the retry only the remaining time of the attempt', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -291,7 +291,7 @@ describe('connections of the webhook sender', () => {
   })
 
   test.each([false, true])(
-    'that were opened in time can wait longer for a response, and leave no timer (TLS: %s)',
+    'that were opened before the connection timeout can wait longer for a response, and leave no timer (TLS: %s)',
     async (isSecure) => {
       const received = Promise.withResolvers<ServerResponse>()
       const receiver = await startReceiver((response) => received.resolve(response), { isSecure })
