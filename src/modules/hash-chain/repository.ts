@@ -10,6 +10,7 @@ import {
   statementOne,
 } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
+import { transferIdOfEvent } from '../outbox/repository.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
 
@@ -17,7 +18,7 @@ type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
  * Reads the events after `after`, up to and including `through`, with their related rows. A single statement reads one
- * snapshot, and every join uses a full key. The opening transfer of an imported wallet has the id of the wallet.
+ * snapshot, and every join uses a full key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
@@ -75,14 +76,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
           .on('events.type', '=', sql.lit('wallet.created')),
       )
       .leftJoin('transfers', (join) =>
-        join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
-          'transfers.id',
-          '=',
-          // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
-          sql`case events.type when 'wallet.transaction.inbound' then events.object_id
-          when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
-          when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
-        ),
+        join.onRef('transfers.merchantId', '=', 'events.merchantId').on('transfers.id', '=', transferIdOfEvent),
       )
       .leftJoin('deposits', (join) =>
         join
@@ -144,7 +138,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // Not COALESCE: see `selectHistory`.
+          // Not COALESCE: see `transferIdOfEvent`.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

@@ -1,7 +1,7 @@
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { countHistory } from './catch-up.ts'
-import { deleteStatistics, resetCursor } from './repository.ts'
+import { deleteBalanceChanges, deleteStatistics, resetCursor } from './repository.ts'
 
 /**
  * Deletes and recounts the statistics. The service may run meanwhile: resetting a merchant's cursor prevents it from
@@ -21,6 +21,7 @@ export async function rebuildStatistics(
         async (tx) => {
           await resetCursor(tx, { merchantId })
           await deleteStatistics(tx, { merchantId })
+          await deleteBalanceChanges(tx, { merchantId })
         },
         { merchantId },
       )

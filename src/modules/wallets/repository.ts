@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params, RowsQuery } from '../../database/query.ts'
 import {
@@ -127,24 +126,3 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 )
 
 export const insertDepositReversal = insertRow('depositReversals')
-
-/**
- * Sums the balances of at most `limit` wallets of all merchants by asset. Each sum is split into whole units and the
- * remainder.
- */
-export const heldBalances = query((p: Params<{ limit: number }>) =>
-  acrossMerchants(
-    selectFrom((eb) =>
-      eb
-        .selectFrom('accounts')
-        .select(['assetCode', 'balance'])
-        .where('balance', 'is not', null)
-        .limit(p.limit)
-        .as('held'),
-    )
-      .select(['assetCode', sql<number>`count(*)`.as('rowCount')])
-      .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
-      .groupBy('assetCode')
-      .orderBy('assetCode'),
-  ),
-)
