@@ -56,6 +56,7 @@ import { databaseCopies } from './0054-database-copies.ts'
 import { openingTransfers } from './0055-opening-transfers.ts'
 import { importedRows } from './0056-imported-rows.ts'
 import { undeliveredIndex } from './0057-undelivered-index.ts'
+import { dailyBalanceChanges } from './0058-daily-balance-changes.ts'
 
 export const migrations: readonly Migration[] = [
   merchants,
@@ -115,4 +116,5 @@ export const migrations: readonly Migration[] = [
   openingTransfers,
   importedRows,
   undeliveredIndex,
+  dailyBalanceChanges,
 ]

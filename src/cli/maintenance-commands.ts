@@ -96,7 +96,7 @@ export const maintenanceCommands: CommandTable = {
   'statistics rebuild': {
     changes: { subject: () => 'statistics' },
     summary:
-      'Count the payout statistics of the console again from the events. The server may keep running. Run it if the audit finds them wrong.',
+      'Count the payout statistics and daily balances of the console again from the events. The server may keep running. Run it if the audit finds them wrong.',
     run: (service, _words, _options, { progress }) =>
       rebuildStatistics(service, (done, total) => progress.show('events', done, total)),
   },

@@ -1,5 +1,6 @@
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
 import { line } from 'd3-shape'
+import { oneUnit } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
@@ -9,6 +10,8 @@ type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
   readonly values: readonly number[]
+  /** The values in the table of figures, if the axis rounds them. */
+  readonly figures?: readonly Html[]
   readonly href?: string
 }
 
@@ -115,7 +118,7 @@ function chartFigure(chart: DailyChart, drawing: Html): Html {
   const rows = days
     .map((day, place) => [
       html`<time datetime="${day}">${day}</time>`,
-      ...series.map(({ values }) => html`${format(values[place] ?? 0)}`),
+      ...series.map(({ values, figures }) => figures?.[place] ?? html`${format(values[place] ?? 0)}`),
     ])
     .reverse()
   return html`<figure class="chart"><figcaption><strong>${title}</strong>${legend(chart)}</figcaption>
@@ -138,6 +141,11 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 function shortDay(day: string): string {
   return `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`
+}
+
+/** Converts an amount in 10⁻⁸ units to a number with two decimal places. */
+export function chartValue(amount: bigint): number {
+  return Number(amount / (oneUnit / 100n)) / 100
 }
 
 /** Formats a number as 1.2k or 35M, for example. */

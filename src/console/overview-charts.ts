@@ -1,8 +1,7 @@
-import { oneUnit } from '../core/money/amount.ts'
 import type { DailySum } from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ChartStyle } from './charts.ts'
-import { compactNumber, lineChart, stackedBarChart } from './charts.ts'
+import { chartValue, compactNumber, lineChart, stackedBarChart } from './charts.ts'
 import type { PageRequest } from './console-page.ts'
 import { assetsOf } from './payout-figures.ts'
 import { groupThousands } from './phrases.ts'
@@ -44,7 +43,7 @@ export function volumeChart({ urlFor }: PageRequest, sums: readonly DailySum[], 
     values: valuesByDay(
       days,
       created.filter(({ assetCode }) => assetCode === asset),
-      ({ amount }) => Number(amount / (oneUnit / 100n)) / 100,
+      ({ amount }) => chartValue(amount),
     ),
   }))
   const latest = series.map(({ name, values }) => `${compactNumber(values.at(-1) ?? 0)} ${name}`)

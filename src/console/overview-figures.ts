@@ -1,10 +1,6 @@
 import { merchantsAfter } from '../modules/merchants/repository.ts'
-import type { CorridorSum } from '../modules/payout-statistics/read-statistics.ts'
-import {
-  countUncountedEvents,
-  readCorridorStatistics,
-  readDailyStatistics,
-} from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum, Coverage } from '../modules/payout-statistics/read-statistics.ts'
+import { readCorridorStatistics, readDailyStatistics } from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
@@ -16,14 +12,20 @@ import { groupThousands, pluralize } from './phrases.ts'
 const dayMs = 86_400_000
 const shownDays = 30
 
-export async function overviewFigures(request: PageRequest): Promise<Html> {
+/** `days` are the days in UTC that the overview shows, with today last. */
+export type CountedPeriod = { readonly days: readonly string[]; readonly coverage: Coverage }
+
+export function lastDays(now: number): readonly string[] {
+  return Array.from({ length: shownDays }, (_, place) => dayOf(now - (shownDays - 1 - place) * dayMs))
+}
+
+export async function overviewFigures(request: PageRequest, { days, coverage }: CountedPeriod): Promise<Html> {
   const { service } = request
   const now = service.wallClock()
-  const days = Array.from({ length: shownDays }, (_, place) => dayOf(now - (shownDays - 1 - place) * dayMs))
   const [first = '', today = ''] = [days[0], days.at(-1)]
   const sums = await readCorridorStatistics(service, { from: first, through: today })
-  const uncounted = await countUncountedEvents(service)
-  if (sums.length === 0) return uncounted > 0 ? uncountedNotice(uncounted) : emptyState(request)
+  const { uncountedEvents: uncounted } = coverage
+  if (sums.length === 0) return uncounted > 0 ? uncountedNotice(coverage) : emptyState(request)
   const ofToday = await readCorridorStatistics(service, { from: today, through: today })
   const before = await readCorridorStatistics(service, {
     from: dayOf(now - (2 * shownDays - 1) * dayMs),
@@ -83,8 +85,8 @@ function changeText(value: number, valueBefore: number): Html {
   return html` · ${sign}${groupThousands(Math.abs(percent))} %`
 }
 
-function uncountedNotice(uncounted: number): Html {
-  return html`<p class="empty">${pluralize(uncounted, 'event')} not counted yet. Figures appear here when the service has counted them.</p>\n`
+export function uncountedNotice({ uncountedEvents }: Coverage): Html {
+  return html`<p class="empty">${pluralize(uncountedEvents, 'event')} not counted yet. Figures appear here when the service has counted them.</p>\n`
 }
 
 async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {

@@ -1,20 +1,9 @@
 import { countRecentOrders, maxRecentOrders } from '../modules/rails/orders/recent-orders.ts'
-import { sumHeldBalances } from '../modules/wallets/held-balances.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { emptyValue, numberColumn, table } from './components.ts'
 import type { PageRequest } from './console-page.ts'
-import { moneyText } from './payout-figures.ts'
 import { groupThousands } from './phrases.ts'
-
-export async function heldSection({ service, urlFor }: PageRequest): Promise<Html> {
-  const held = await sumHeldBalances(service)
-  if (held === null || held.size === 0) return html``
-  return html`<h2>Held in wallets <small class="faint">now, of all merchants</small></h2>
-<ul class="cards">
-${[...held].map(([asset, amount]) => html`<li><a href="${urlFor('/wallets', { currency: asset })}">${asset}</a><strong>${moneyText(amount)}</strong></li>\n`)}</ul>
-`
-}
 
 const dayMs = 86_400_000
 

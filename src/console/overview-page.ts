@@ -1,5 +1,6 @@
 import { findUsedCorridors } from '../modules/diagnoses/price-checks.ts'
 import { findAttentionCounts } from '../modules/diagnoses/queue-checks.ts'
+import { readCoverage } from '../modules/payout-statistics/read-statistics.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
 import { listUnhealthyEndpoints } from '../modules/webhooks/endpoints/list.ts'
@@ -10,8 +11,9 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { attentionPayoutsTable } from './attention-page.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { overviewFigures } from './overview-figures.ts'
-import { heldSection, recentOrdersTable } from './overview-health.ts'
+import { lastDays, overviewFigures } from './overview-figures.ts'
+import { recentOrdersTable } from './overview-health.ts'
+import { heldSection } from './overview-held.ts'
 import { formatDuration, pluralize } from './phrases.ts'
 import { railHealthTable } from './rails-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
@@ -36,18 +38,19 @@ export const overviewPage: ConsolePage = {
   path: '/',
   render: async (request) => {
     const { service, urlFor } = request
+    const period = { days: lastDays(service.wallClock()), coverage: await readCoverage(service) }
     const [{ items }, unhealthyEndpoints, tiles, figures, railHealth] = [
       await listAllAttention(service, { limit: maxShown }),
       await listUnhealthyEndpoints(service, maxShown),
       await overviewTiles(request),
-      await overviewFigures(request),
+      await overviewFigures(request, period),
       await railHealthTable(request),
     ]
     return {
       title: 'Overview',
       body: html`<ul class="tiles">
 ${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
-${figures}${await heldSection(request)}<h2>Payouts that need attention</h2>
+${figures}${await heldSection(request, period)}<h2>Payouts that need attention</h2>
 ${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
 <h2>Rails</h2>
 ${railHealth}${await recentOrdersTable(request)}<h2>Webhook endpoints that fail</h2>

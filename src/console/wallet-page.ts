@@ -1,5 +1,4 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import { oneUnit } from '../core/money/amount.ts'
 import { findBalancesBefore } from '../modules/exports/daily-balances.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
@@ -10,7 +9,7 @@ import { depositByReference, reversedDepositReferences } from '../modules/wallet
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { compactNumber, lineChart } from './charts.ts'
+import { chartValue, compactNumber, lineChart } from './charts.ts'
 import {
   assetAmount,
   copyableId,
@@ -84,7 +83,7 @@ async function balanceChart(
   const ends = starts.map((start) => timestamp(start + dayMs))
   const balances = await findBalancesBefore(context, id, ends)
   if (balances.every((balance) => balance === 0n)) return html``
-  const values = balances.map((balance) => Number(balance / (oneUnit / 100n)) / 100)
+  const values = balances.map(chartValue)
   const latest = compactNumber(values.at(-1) ?? 0)
   const chart = lineChart({
     id: 'balance',

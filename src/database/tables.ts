@@ -477,6 +477,13 @@ export const tables = {
     completedAt: nullable(timestamp()),
     progress: nullable(json<{ readonly table: string; readonly key: readonly string[] }>()),
   },
+  dailyBalanceChanges: {
+    merchantId: uuid(),
+    day: text(),
+    assetCode: text(),
+    changeUnits: amount(),
+    changeRest: amount(),
+  },
 } as const
 
 export const views = {

@@ -8,6 +8,7 @@ import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
 import { createRailPayout, makeDueCall } from '../modules/rails/support/rail-payouts.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { tamperWith } from '../support/stored.ts'
 import { foreignScript, openConsole } from './support/open-console.ts'
 
 const startMs = Date.parse('2026-03-10T12:00:00.000Z')
@@ -61,6 +62,14 @@ function cardsOf(text: string): string[][] {
     [...String(card).matchAll(/<(a|strong|p)\b[^>]*>([\s\S]*?)<\/\1>/g)].map(([, , part]) =>
       String(part).replace(/<[^>]*>/g, ''),
     ),
+  )
+}
+
+/** The day and the figure of each row of a chart's table, the latest first. */
+function figuresOfChart(text: string, id: string): string[][] {
+  const [, table = ''] = new RegExp(`<title id="${id}-title">[\\s\\S]*?<tbody([\\s\\S]*?)</tbody>`).exec(text) ?? []
+  return [...table.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
+    [...row.matchAll(/<div>([\s\S]*?)<\/div>/g)].map(([, cell]) => String(cell).replace(/<[^>]*>/g, '')),
   )
 }
 
@@ -119,7 +128,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
 
     const text = await overviewOf(app)
 
-    for (const id of ['outcomes', 'volume']) {
+    for (const id of ['outcomes', 'volume', 'held-usdc']) {
       expect(text).toContain(`role="img" aria-labelledby="${id}-title ${id}-description"`)
       expect(text).toMatch(new RegExp(`<title id="${id}-title">.+</title><desc id="${id}-description">.+</desc>`))
     }
@@ -152,6 +161,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     for (const state of ['COMPLETED', 'COMPLETED', 'REJECTED'] as const)
       await makeDueCall(context, (await createRailPayout(context)).id, { state })
     await createRailPayout(context)
+    await sealAll(app.service)
 
     const text = await overviewOf(app)
     const [, orders = ''] =
@@ -183,11 +193,53 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     expect(after).toContain('of the latest 2, 0 after a retry')
   })
 
+  test('draws the money in wallets at the end of each day for each currency, with exact figures and links', async () => {
+    const app = await startPaidApp(engine)
+    await app.wallet({ balance: '0.5', assetCode: 'EUR' })
+    await app.wallet({ assetCode: 'USDT' })
+    expect(await overviewOf(app)).not.toContain('held-usdc')
+    await sealAll(app.service)
+
+    const text = await overviewOf(app)
+
+    // Deposits of 100,000, a payout of 1,234.50 with its fee, one of 2,000 that failed, and on the next day one of 10.
+    expect(figuresOfChart(text, 'held-usdc').slice(0, 3)).toEqual([
+      ['2026-03-11', '98,754.50'],
+      ['2026-03-10', '98,765.00'],
+      ['2026-03-09', '0.00'],
+    ])
+    expect(figuresOfChart(text, 'held-eur')).toHaveLength(30)
+    expect(text).toContain(
+      'The USDC in all wallets at the end of each of the last 30 days: 0 on the first day, 98.8k now.',
+    )
+    expect(text.indexOf('id="held-usdc-title"')).toBeLessThan(text.indexOf('id="held-eur-title"'))
+    expect(text).toMatch(/<figcaption><strong>EUR held in wallets<\/strong>.*\/wallets\?currency=EUR"/)
+    // No wallet held USDT.
+    expect(text).not.toContain('held-usdt')
+
+    app.setTime(startMs + 40 * dayMs)
+    expect(figuresOfChart(await overviewOf(app), 'held-usdc')[29]).toEqual(['2026-03-21', '98,754.50'])
+  })
+
+  test('shows no money in wallets while the history before the latest seal is counted', async () => {
+    const app = await startPaidApp(engine)
+    await sealAll(app.service)
+    await tamperWith(app, 'update statistics_cursors set through = 0')
+    app.service.db.refresh()
+
+    const text = await overviewOf(app)
+    expect(text).not.toContain('held-usdc')
+    expect(text).toMatch(
+      /Held in wallets <small class="faint">now, of all merchants, without \d+ events not counted yet</,
+    )
+  })
+
   test('of an installation without payouts explains the first steps', async () => {
     const app = await startApp(engine)
     const text = await overviewOf(app)
     expect(text).toContain('No payouts in the last 30 days')
     expect(text).toContain('/prices"')
+    expect(text).toMatch(/No <a href="[^"]+\/wallets">wallet<\/a> held money in the last 30 days\./)
     expect(text).not.toContain('<figure')
   })
 })

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { auditChain } from '../../src/modules/audit/audit.ts'
+import { findWrongBalanceChanges } from '../../src/modules/audit/find-wrong-balance-changes.ts'
 import { findWrongStatistics } from '../../src/modules/audit/find-wrong-statistics.ts'
-import { countUncountedEvents } from '../../src/modules/payout-statistics/read-statistics.ts'
+import { readCoverage } from '../../src/modules/payout-statistics/read-statistics.ts'
 import { createService } from '../../src/operations/context.ts'
 import { processesOf } from '../support/processes.ts'
 import { newPayoutLog, startPaying } from './clients.ts'
@@ -40,9 +41,9 @@ export async function watchHistory(
     audits++
     ;[seals, unsealed] = [chain.seals, chain.unsealed]
     faults.push(...findings.flatMap(({ examples }) => examples))
-    // Seals add their events to the payout statistics, so a kill must not leave one without the other.
-    const wrong = await db.snapshot(findWrongStatistics)
-    faults.push(...wrong.map(({ id }) => `wrong payout statistics: ${id}`))
+    // Seals add their events to the statistics, so a kill must not leave one without the other.
+    for (const findWrong of [findWrongStatistics, findWrongBalanceChanges])
+      faults.push(...(await db.snapshot(findWrong)).map(({ id }) => `wrong statistics: ${id}`))
   }
   const looking = (async () => {
     while (!isOver && faults.length === 0) {
@@ -77,8 +78,8 @@ export async function watchHistory(
   await looking
   await look()
   if (unsealed > 0) faults.push(`${unsealed} events were not sealed within a minute`)
-  const uncounted = await countUncountedEvents(service)
-  if (uncounted > 0) faults.push(`${uncounted} sealed events are not in the payout statistics`)
+  const { uncountedEvents } = await readCoverage(service)
+  if (uncountedEvents > 0) faults.push(`${uncountedEvents} sealed events are not in the statistics`)
   for (const server of servers) await server.kill('SIGTERM')
   await db.close()
   return { audits, kills, payouts: log.acknowledged.size, seals, faults }

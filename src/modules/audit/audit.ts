@@ -12,6 +12,7 @@ import { verifyChain } from '../hash-chain/verify-chain.ts'
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
+import { findWrongBalanceChanges } from './find-wrong-balance-changes.ts'
 import { findWrongSearchKeys } from './find-wrong-search-keys.ts'
 import { findWrongStatistics } from './find-wrong-statistics.ts'
 import {
@@ -102,6 +103,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
     return wrong
   },
   'payout statistics are what the payouts say': findWrongStatistics,
+  'daily changes of balances are those of the ledger': findWrongBalanceChanges,
   'search keys are those of the customers': findWrongSearchKeys,
 }
 

@@ -438,3 +438,19 @@ export const searchKeysBetween = query((p: Params<{ merchantId: string; after: s
     .where('customerId', '>', p.after)
     .where('customerId', '<=', p.through),
 )
+
+/** The changes of the balances of all wallets of a merchant, by day in UTC and asset. */
+export const ledgerChangesByDay = query((p: Params<{ merchantId: string }>) => {
+  // Sessions of PostgreSQL have the time zone UTC.
+  const day = sql<string>`substr(cast(created_at as text), 1, 10)`
+  return selectFrom('transfers')
+    .select('assetCode')
+    .select([
+      day.as('day'),
+      sql<bigint>`sum((${balanceChange}) / 100000000)`.as('changeUnits'),
+      sql<bigint>`sum((${balanceChange}) % 100000000)`.as('changeRest'),
+    ])
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', 'is not', null)
+    .groupBy(['assetCode', day])
+})

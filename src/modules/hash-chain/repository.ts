@@ -10,6 +10,7 @@ import {
   statementOne,
 } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
+import { transferIdOfEvent } from '../outbox/repository.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
 
@@ -73,14 +74,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
           .on('events.type', '=', sql.lit('wallet.created')),
       )
       .leftJoin('transfers', (join) =>
-        join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
-          'transfers.id',
-          '=',
-          // COALESCE is not leakproof in PostgreSQL, so it would prevent index use under row-level security.
-          sql`case events.type when 'wallet.transaction.inbound' then events.object_id
-          when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
-          when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
-        ),
+        join.onRef('transfers.merchantId', '=', 'events.merchantId').on('transfers.id', '=', transferIdOfEvent),
       )
       .leftJoin('deposits', (join) =>
         join
@@ -141,7 +135,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // See `selectHistory` for why this is not COALESCE.
+          // Not COALESCE: see `transferIdOfEvent`.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

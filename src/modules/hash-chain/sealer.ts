@@ -4,14 +4,15 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
+import { summarizeTransfers } from '../payout-statistics/balance-changes.ts'
 import { summarizeStatusChanges } from '../payout-statistics/payout-statistics.ts'
 import type { CountedEvents } from '../payout-statistics/store-statistics.ts'
 import { addStatistics } from '../payout-statistics/store-statistics.ts'
+import { statusChangesIn, transfersIn } from './counted-rows.ts'
 import { historyColumns } from './hashed-columns.ts'
 import { insertSeal, latestSeals, selectHistoryWithPayouts, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
-import { statusChangesIn } from './status-changes.ts'
 
 /** Merchants that are sealed concurrently share a group commit. The number also limits the connections. */
 const merchantConcurrency = 4
@@ -48,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** Includes payouts, because storing a seal also adds its events to the payout statistics. */
+/** Includes payouts, because storing a seal also adds its events to the statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -169,7 +170,8 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
       return null
     }
     const seal = createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
-    return { ...seal, after, changes: summarizeStatusChanges(statusChangesIn(rows)) }
+    const changes = summarizeStatusChanges(statusChangesIn(rows))
+    return { ...seal, after, changes, balanceChanges: summarizeTransfers(transfersIn(rows)) }
   }
 
   /** Later events are sealed although a seal was altered, because `audit --chain` always finds the difference. */
@@ -193,7 +195,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * If the payout statistics do not yet include all earlier events, the catch-up adds the seal's events later.
+ * If the statistics do not yet include all earlier events, the catch-up adds the events of the seal later.
  *
  * @returns false if another process stored a seal with the same number first
  */

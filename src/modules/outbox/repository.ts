@@ -60,6 +60,16 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
 /** The generator of load data computes all columns itself. */
 export const insertEventRow = insertRow('events')
 
+/**
+ * The id of an event's ledger transfer, in a query that joins `payouts` by the id of the event's object, and
+ * `payout_events` by this id and the status. The opening transfer of an imported wallet has the id of the wallet.
+ *
+ * COALESCE would be shorter, but is not leakproof in PostgreSQL and prevents index use under row-level security.
+ */
+export const transferIdOfEvent = sql<string>`case events.type when 'wallet.transaction.inbound' then events.object_id
+  when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
+  when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`
+
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
   selectFrom('events')
     .selectAll()

@@ -2,9 +2,10 @@ import { setImmediate as nextIteration, setTimeout as wait } from 'node:timers/p
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
+import { summarizeTransfers } from './balance-changes.ts'
 import type { StatusChange } from './payout-statistics.ts'
 import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
-import { coverageOfMerchants, statusChangesBetween } from './repository.ts'
+import { coverageOfMerchants, statusChangesBetween, transfersBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
 /** The limit keeps reading a batch from blocking the event loop for more than about 3 ms. */
@@ -124,7 +125,9 @@ async function* countRange(
     const through = Math.min(after + eventsPerBatch, last)
     const events = await statusChangesBetween(service.db, { merchantId, after, through })
     const changes = summarizeStatusChanges(statusChangesOf(events))
-    if (!(await service.perform(storeStatistics, context, { after, through, changes }))) return
+    const balanceChanges = summarizeTransfers(await transfersBetween(service.db, { merchantId, after, through }))
+    const counted = { after, through, changes, balanceChanges }
+    if (!(await service.perform(storeStatistics, context, counted))) return
     yield through - after
     after = through
     if (restRatio === 0) await nextIteration()

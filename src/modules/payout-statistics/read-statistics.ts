@@ -46,10 +46,23 @@ function withAmounts<Row extends SummedRow>({ amountUnits, amountRest, feeUnits,
   }
 }
 
-export async function countUncountedEvents({ db }: Service): Promise<number> {
-  let events = 0
+export type Coverage = {
+  readonly uncountedEvents: number
+  /**
+   * False while the history is counted after an upgrade or a rebuild. Then balances are wrong, because the earliest
+   * events are counted first.
+   */
+  readonly isCaughtUp: boolean
+}
+
+export async function readCoverage({ db }: Service): Promise<Coverage> {
+  let uncountedEvents = 0
+  let isCaughtUp = true
   for await (const merchantIds of iterateMerchantIds(db)) {
-    for (const { latest, through } of await coverageOfMerchants(db, { merchantIds })) events += latest - (through ?? 0)
+    for (const { latest, through, sealedThrough } of await coverageOfMerchants(db, { merchantIds })) {
+      uncountedEvents += latest - (through ?? 0)
+      isCaughtUp &&= (through ?? 0) >= Number(sealedThrough ?? 0)
+    }
   }
-  return events
+  return { uncountedEvents, isCaughtUp }
 }

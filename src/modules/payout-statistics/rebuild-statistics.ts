@@ -1,7 +1,7 @@
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { countHistory } from './catch-up.ts'
-import { deleteStatistics, resetCursor } from './repository.ts'
+import { deleteBalanceChanges, deleteStatistics, resetCursor } from './repository.ts'
 
 /**
  * The service may run meanwhile: after a merchant's cursor was reset, it does not count the merchant's new events. If
@@ -21,6 +21,7 @@ export async function rebuildStatistics(
         async (tx) => {
           await resetCursor(tx, { merchantId })
           await deleteStatistics(tx, { merchantId })
+          await deleteBalanceChanges(tx, { merchantId })
         },
         { merchantId },
       )

@@ -14,13 +14,9 @@ import {
   updateTable,
 } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
-import { tables } from '../../database/tables.ts'
-import type { PayoutStatistics, StatisticsChange } from './payout-statistics.ts'
-
-const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'] as const
-
-const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
-const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
+import { transferIdOfEvent } from '../outbox/repository.ts'
+import type { BalanceChange } from './balance-changes.ts'
+import type { StatisticsChange } from './payout-statistics.ts'
 
 /**
  * One statement adds up to 16 rows. For a typical seal, one statement adds most of the rows, and up to five more add
@@ -28,52 +24,58 @@ const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[
  */
 const statementSizes = [16, 4, 1] as const
 
-const additions = statementSizes.map((size) => {
-  const names = Array.from({ length: size }, (_, row) => changeColumns.map((column) => `${column}${row}`))
-  return { size, names, add: addRows(names) }
+/** Each change must be of another row. */
+export const addToStatistics = addToSums<StatisticsChange>('payoutStatistics', {
+  key: ['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'],
+  sums: ['payoutCount', 'amountUnits', 'amountRest', 'feeUnits', 'feeRest'],
 })
 
 /** Each change must be of another row. */
-export async function addToStatistics(
-  tx: Tx,
-  { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
-): Promise<void> {
-  let first = 0
-  for (const { size, names, add } of additions) {
-    for (; changes.length - first >= size; first += size) {
-      const params: RowParams = { merchantId }
-      for (const [row, rowNames] of names.entries()) {
-        const change = changes[first + row] as StatisticsChange
-        for (const [place, column] of changeColumns.entries()) params[rowNames[place] as string] = change[column]
-      }
-      await add(tx, params)
-    }
-  }
-}
+export const addToBalances = addToSums<BalanceChange>('dailyBalanceChanges', {
+  key: ['day', 'assetCode'],
+  sums: ['changeUnits', 'changeRest'],
+})
 
 type RowParams = { merchantId: string; [name: string]: unknown }
 
-function addRows(names: readonly (readonly string[])[]) {
-  return statement((p: Params<RowParams>) =>
-    insertInto('payoutStatistics')
-      .values(
-        names.map((rowNames) => {
-          const change = Object.fromEntries(
-            changeColumns.map((column, place) => [column, p[rowNames[place] as string]]),
-          )
-          return { merchantId: p.merchantId, ...change } as PayoutStatistics
-        }),
-      )
+function addToSums<Change extends object>(
+  table: 'payoutStatistics' | 'dailyBalanceChanges',
+  { key, sums }: Readonly<Record<'key' | 'sums', readonly (keyof Change & string)[]>>,
+) {
+  const columns = [...key, ...sums]
+  const additions = statementSizes.map((size) => {
+    /** The names of the parameters of each row. */
+    const names = Array.from({ length: size }, (_, row) => columns.map((column) => `${column}${row}`))
+    return { size, names, add: statement((p: Params<RowParams>) => insertSums(p, names)) }
+  })
+
+  function insertSums(p: Params<RowParams>, names: readonly (readonly string[])[]) {
+    const rows = names.map((rowNames) => {
+      const change = columns.map((column, place) => [column, p[rowNames[place] as string]])
+      return { merchantId: p.merchantId, ...Object.fromEntries(change) }
+    })
+    const added = sums.map((sum) => [sum, sql`${sql.ref(`${table}.${sum}`)} + ${sql.ref(`excluded.${sum}`)}`])
+    // Kysely can't type computed column names.
+    return insertInto(table)
+      .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(key).doUpdateSet({
-          payoutCount: sql<number>`payout_statistics.payout_count + excluded.payout_count`,
-          amountUnits: sql<bigint>`payout_statistics.amount_units + excluded.amount_units`,
-          amountRest: sql<bigint>`payout_statistics.amount_rest + excluded.amount_rest`,
-          feeUnits: sql<bigint>`payout_statistics.fee_units + excluded.fee_units`,
-          feeRest: sql<bigint>`payout_statistics.fee_rest + excluded.fee_rest`,
-        }),
-      ),
-  )
+        conflict.columns(['merchantId', ...key] as never).doUpdateSet(Object.fromEntries(added) as never),
+      )
+  }
+
+  return async (tx: Tx, { merchantId, changes }: { merchantId: string; changes: readonly Change[] }): Promise<void> => {
+    let first = 0
+    for (const { size, names, add } of additions) {
+      for (; changes.length - first >= size; first += size) {
+        const params: RowParams = { merchantId }
+        for (const [row, rowNames] of names.entries()) {
+          const change = changes[first + row] as Change
+          for (const [place, column] of columns.entries()) params[rowNames[place] as string] = change[column]
+        }
+        await add(tx, params)
+      }
+    }
+  }
 }
 
 type EventRange = { merchantId: string; after: number; through: number }
@@ -100,9 +102,15 @@ export const resetCursor = statement((p: Params<{ merchantId: string }>) =>
     .onConflict((conflict) => conflict.columns(['merchantId']).doUpdateSet({ through: 0 })),
 )
 
+export const deleteBalanceChanges = statement((p: Params<{ merchantId: string }>) =>
+  deleteFrom('dailyBalanceChanges').where('merchantId', '=', p.merchantId),
+)
+
 export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
   deleteFrom('payoutStatistics').where('merchantId', '=', p.merchantId),
 )
+
+const statusOfEvent = sql<RowOf<'payoutEvents'>['status']>`upper(substr(events.type, 8))`
 
 export const statusChangesBetween = query((p: Params<EventRange>) =>
   selectFrom('events')
@@ -115,6 +123,27 @@ export const statusChangesBetween = query((p: Params<EventRange>) =>
     .where('events.sequence', '>', p.after)
     .where('events.sequence', '<=', p.through)
     .orderBy('events.sequence'),
+)
+
+/** The transfers of the events, without events that moved no money. */
+export const transfersBetween = query((p: Params<EventRange>) =>
+  selectFrom('events')
+    .leftJoin('payouts', (join) =>
+      join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
+    )
+    .leftJoin('payoutEvents', (join) =>
+      join
+        .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
+        .onRef('payoutEvents.payoutId', '=', 'events.objectId')
+        .on('payoutEvents.status', '=', statusOfEvent),
+    )
+    .innerJoin('transfers', (join) =>
+      join.onRef('transfers.merchantId', '=', 'events.merchantId').on('transfers.id', '=', transferIdOfEvent),
+    )
+    .select(['transfers.kind', 'transfers.assetCode', 'transfers.amount', 'transfers.fee', 'transfers.createdAt'])
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', '>', p.after)
+    .where('events.sequence', '<=', p.through),
 )
 
 type DayRange = { merchantIds: readonly string[]; from: string; through: string }
@@ -145,6 +174,22 @@ export const statisticsByCorridor = query((p: Params<DayRange>) =>
       .select(['assetCode', 'recipientCurrency', 'status', 'durationBucket'])
       .groupBy(['assetCode', 'recipientCurrency', 'status', 'durationBucket']),
   ),
+)
+
+/** Sums the changes of several merchants by day and asset. */
+export const balanceChangesSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
+  acrossMerchants(
+    selectFrom('dailyBalanceChanges')
+      .select(['day', 'assetCode'])
+      .select([sql<bigint>`sum(change_units)`.as('changeUnits'), sql<bigint>`sum(change_rest)`.as('changeRest')])
+      .where('merchantId', 'in', listParam(p.merchantIds))
+      .where('day', '>=', p.from)
+      .groupBy(['day', 'assetCode']),
+  ),
+)
+
+export const balanceChangesOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  selectFrom('dailyBalanceChanges').selectAll().where('merchantId', '=', p.merchantId),
 )
 
 export const statisticsOfMerchant = query((p: Params<{ merchantId: string }>) =>
@@ -184,7 +229,7 @@ export const statusTimes = query((p: Params<EventRange>) =>
       join
         .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
         .onRef('payoutEvents.payoutId', '=', 'events.objectId')
-        .on('payoutEvents.status', '=', sql<RowOf<'payoutEvents'>['status']>`upper(substr(events.type, 8))`),
+        .on('payoutEvents.status', '=', statusOfEvent),
     )
     .select(['events.type', 'payoutEvents.createdAt as settledAt'])
     .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params, RowsQuery } from '../../database/query.ts'
 import {
@@ -127,21 +126,3 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 )
 
 export const insertDepositReversal = insertRow('depositReversals')
-
-/** Splits each sum into whole units and the remainder. Reads at most `limit` wallets. */
-export const heldBalances = query((p: Params<{ limit: number }>) =>
-  acrossMerchants(
-    selectFrom((eb) =>
-      eb
-        .selectFrom('accounts')
-        .select(['assetCode', 'balance'])
-        .where('balance', 'is not', null)
-        .limit(p.limit)
-        .as('held'),
-    )
-      .select(['assetCode', sql<number>`count(*)`.as('rowCount')])
-      .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
-      .groupBy('assetCode')
-      .orderBy('assetCode'),
-  ),
-)

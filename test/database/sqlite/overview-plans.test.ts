@@ -9,7 +9,7 @@ import { payoutBody, startApp } from '../../support/app.ts'
 
 /** The tables that grow with payouts. */
 const grows =
-  /\b(payouts|payout_events|payout_transfers|events|transfers|deposits|latest|seals|webhook_deliveries|webhook_attempts)\b/
+  /\b(accounts|wallets|payouts|payout_events|payout_transfers|events|transfers|deposits|latest|seals|webhook_deliveries|webhook_attempts)\b/
 
 test('the overview reads bounded ranges of the tables that grow with payouts, and the stored statistics', async () => {
   const app = await startApp('sqlite')
@@ -36,6 +36,7 @@ test('the overview reads bounded ranges of the tables that grow with payouts, an
 
   expect(title).toBe('Overview')
   expect(steps).toContain('SEARCH payout_statistics USING PRIMARY KEY (merchant_id=? AND day>? AND day<?)')
+  expect(steps).toContain('SEARCH daily_balance_changes USING PRIMARY KEY (merchant_id=? AND day>?)')
   expect([...new Set(steps.filter((step) => grows.test(step)))].toSorted()).toEqual([
     // These indexes have only the orders that are open or need attention.
     'SCAN payout_transfers USING COVERING INDEX payout_transfers_attention',

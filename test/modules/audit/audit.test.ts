@@ -469,6 +469,16 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
     [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
   ],
   [
+    'daily changes of balances are those of the ledger',
+    'a change on a day without transfers',
+    [`insert into daily_balance_changes select id, '2026-02-28', 'USDC', 0, 1 from merchants`],
+  ],
+  [
+    'daily changes of balances are those of the ledger',
+    'transfers that are said to be counted',
+    [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
+  ],
+  [
     'search keys are those of the customers',
     'a customer without the key of the phone number',
     [`delete from customer_search_keys where kind = 'phone'`],

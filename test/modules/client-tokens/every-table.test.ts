@@ -88,6 +88,7 @@ async function fillEmptyTables({ app, others }: Customers): Promise<void> {
         ...{ payoutCount: 1, amountUnits: 1n, amountRest: 0n, feeUnits: 0n, feeRest: 0n },
       },
     ],
+    ['dailyBalanceChanges', { day: '2026-03-01', assetCode: 'USDC', changeUnits: 1n, changeRest: 0n }],
     ['chainEvents', { reference: 'a transfer' }],
     ['idempotencyKeys', { operation: 'test', key: 'of another', fingerprint: '', result: {}, createdAt: at }],
     [

@@ -220,13 +220,16 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     const through = (await coverage(app))?.through ?? 0
     const none = { day: '2026-03-01', assetCode: 'USDC', recipientCurrency: 'NGN', status: 'FAILED' } as const
     const amounts = { amountUnits: 1n, amountRest: 1n, feeUnits: 1n, feeRest: 1n }
-    const changes = [{ ...none, durationBucket: 0, payoutCount: 1, ...amounts }]
+    const counted = {
+      changes: [{ ...none, durationBucket: 0, payoutCount: 1, ...amounts }],
+      balanceChanges: [{ day: '2026-03-01', assetCode: 'USDC', changeUnits: 1n, changeRest: 1n }],
+    }
     for (const [after, last] of [
       [0, through],
       [through - 1, through],
       [through + 1, through + 2],
     ] as const) {
-      expect(await storeStatistics(app.context(), { after, through: last, changes })).toBe(false)
+      expect(await storeStatistics(app.context(), { after, through: last, ...counted })).toBe(false)
     }
     expect(await storedSums(app)).toEqual(expected())
   })

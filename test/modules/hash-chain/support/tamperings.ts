@@ -50,7 +50,7 @@ export const tamperings: readonly Tampering[] = [
       `update accounts set balance = balance + 1, reachable_balance = reachable_balance + 1 where id = '${walletId}'`,
     ],
     found: ({ deposit: { event } }) => ({ table: 'deposits', done: 'changed', event }),
-    isQuiet: true,
+    isQuiet: false,
   },
   {
     name: 'another account number with a matching checksum',
@@ -66,7 +66,7 @@ export const tamperings: readonly Tampering[] = [
       `update transfers set created_at = '2031-01-01T00:00:00.000Z' where id = '${transferId}'`,
     ],
     found: ({ payout: { event } }) => ({ table: 'transfers', done: 'changed', event }),
-    isQuiet: true,
+    isQuiet: false,
   },
   {
     name: 'a deleted transfer',

@@ -1,3 +1,4 @@
+import type { CountedTransfer } from '../payout-statistics/balance-changes.ts'
 import type { CountedPayout, StatusChange } from '../payout-statistics/payout-statistics.ts'
 import { statusReachedBy } from '../payout-statistics/payout-statistics.ts'
 import type { HistoryRow } from './hashed-columns.ts'
@@ -10,6 +11,19 @@ export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColum
     const payout = isCreation ? createdPayout(row) : settledPayout(row)
     // The audit reports an event without its payout.
     if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
+  }
+}
+
+export function* transfersIn(rows: readonly HistoryRow[]): Generator<CountedTransfer> {
+  for (const row of rows) {
+    if (row.transfersId === null) continue
+    yield {
+      kind: row.transfersKind as CountedTransfer['kind'],
+      assetCode: row.transfersAssetCode as string,
+      amount: row.transfersAmount as bigint,
+      fee: row.transfersFee as bigint,
+      createdAt: row.transfersCreatedAt as string,
+    }
   }
 }
 

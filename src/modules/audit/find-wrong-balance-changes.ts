@@ -1,0 +1,34 @@
+import { oneUnit } from '../../core/money/amount.ts'
+import type { Reader } from '../../database/query.ts'
+import { allMerchants } from '../merchants/repository.ts'
+import type { BalanceChange } from '../payout-statistics/balance-changes.ts'
+import { allDays, summarizeTransfers } from '../payout-statistics/balance-changes.ts'
+import { balanceChangesOfMerchant, coverageOfMerchants, transfersBetween } from '../payout-statistics/repository.ts'
+import { ledgerChangesByDay } from './repository.ts'
+
+const eventsPerBatch = 20_000
+
+/** Compares the daily changes with the ledger, without transfers of events that are not counted yet. */
+export async function findWrongBalanceChanges(db: Reader): Promise<readonly { readonly id: string }[]> {
+  const wrong: { id: string }[] = []
+  for (const { id: merchantId } of await allMerchants(db, {})) {
+    const differences = new Map<string, bigint>()
+    const add = ({ day, assetCode, changeUnits, changeRest }: BalanceChange, sign: bigint) => {
+      const key = `${day} ${assetCode}`
+      differences.set(key, (differences.get(key) ?? 0n) + sign * (BigInt(changeUnits) * oneUnit + BigInt(changeRest)))
+    }
+    for (const change of await ledgerChangesByDay(db, { merchantId })) {
+      add(change, 1n)
+      add({ ...change, day: allDays }, 1n)
+    }
+    for (const change of await balanceChangesOfMerchant(db, { merchantId })) add(change, -1n)
+    const [coverage] = await coverageOfMerchants(db, { merchantIds: [merchantId] })
+    const latest = coverage?.latest ?? 0
+    for (let after = coverage?.through ?? 0; after < latest; after += eventsPerBatch) {
+      const range = { merchantId, after, through: Math.min(after + eventsPerBatch, latest) }
+      for (const change of summarizeTransfers(await transfersBetween(db, range))) add(change, -1n)
+    }
+    for (const [key, difference] of differences) if (difference !== 0n) wrong.push({ id: `${merchantId} ${key}` })
+  }
+  return wrong
+}
