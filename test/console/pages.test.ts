@@ -105,7 +105,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(idsIn(back.text)).toEqual(seen[1])
   })
 
-  test('find merchants by any part of the name, including special characters, page by page', async () => {
+  test('find merchants by any part of a name, including special characters, and list the matches in pages', async () => {
     const app = await startApp(engine)
     for (const name of ['100 % Rent', 'under_score', 'Underscore', 'back\\slash'])
       await createMerchant(app.service, { name })

@@ -90,7 +90,7 @@ const importFrom = (app: App, client: ContractClient): Promise<ImportReport> =>
   runImport(app.context(), client, { walletIds: [], isDryRun: false })
 
 describe.each(everyEngine)('import from another provider on %s', (engine) => {
-  test('`import` accepts the provider’s formats, for example the provider’s network names and wallets with the status pending', async () => {
+  test('`import` accepts the provider’s formats, for example the provider’s network names and wallets with a pending status', async () => {
     const app = await startApp(engine)
     const wallets = [
       wallet(1),

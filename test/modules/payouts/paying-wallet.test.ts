@@ -25,7 +25,7 @@ describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s
     await app.expectBooksToBalance()
   })
 
-  test('does not exist if no single wallet covers the total; then the error has the balance of the owner’s oldest wallet', async () => {
+  test('is not chosen if no single wallet covers the total; the error has the balance of the owner’s oldest wallet', async () => {
     const app = await startApp(engine)
     await app.fee('0.25')
     await app.wallet({ balance: '30' })

@@ -131,7 +131,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     },
   )
 
-  test('rejects an invalid id and status with INVALID_INPUT', async () => {
+  test('rejects an invalid id and an invalid status with INVALID_INPUT', async () => {
     const app = await startApp(engine)
     const error = await domainErrorOf(() =>
       settlePayout(app.context(), { payoutId: 'nonsense', status: 'PROCESSING' as 'COMPLETED' }),

@@ -42,7 +42,7 @@ describe('sequenceOfTransactionId', () => {
     )
   })
 
-  test('returns null for texts that are no transaction ids, and for sequence numbers out of range', () => {
+  test('returns null for texts that are not transaction ids, and for sequence numbers out of range', () => {
     const merchantId = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
     const [last, next] = [2 ** 31 - 1, 2 ** 31].map((number) => transactionId(merchantId, number)) as [string, string]
     expect(sequenceOfTransactionId(merchantId, last)).toBe(2 ** 31 - 1)
