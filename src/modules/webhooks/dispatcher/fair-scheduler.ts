@@ -116,7 +116,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
       merchant.inFlight--
       unhealthyInFlight -= unhealthy
       merchant.unhealthyInFlight -= unhealthy
-      if (isUnhealthy) wakeRejectedMerchants()
+      wakeRejectedMerchants()
       // An attempt that this process aborts must not count as a failure of the receiver.
       if (isAbandoned) await new Promise(() => {})
     }
@@ -138,7 +138,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     join,
     stop: () => {
       isStopped = true
-      if (throttleTimer !== null) clearTimeout(throttleTimer)
     },
     abandonInFlight: () => {
       isAbandoned = true
