@@ -106,7 +106,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
 
   const concurrency = createConcurrencyLimiter(endpoint, service)
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
-  const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
+  const reader = createFeedReader({ context, endpoint, queue, feed, latest })
 
   /** Runs one poll at a time. A poll that is requested during a backoff starts when the backoff has ended. */
   async function poll(): Promise<void> {
