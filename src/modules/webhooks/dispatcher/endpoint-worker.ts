@@ -79,7 +79,7 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
-  /** Called when the worker has stopped and must be replaced. */
+  /** Must drain and replace the worker. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
@@ -136,8 +136,6 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
     if (isRetryDue()) await readRetries()
     if (reader.isBehind() && !isStopped && (await reader.read())) poll()
-    if (isStopped) return
-    storeCursor()
     onReady()
   }
 
@@ -168,8 +166,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     const unqueued = due.filter(({ sequence }) => !queue.hasRetry(sequence))
     const batch = unqueued.slice(0, retryBatchSize)
     const messages = await readMessages(context, endpoint, batch)
-    if (isStopped) return never
-    let hasMore = due.length === limit || unqueued.length > batch.length
+    let hasMore = unqueued.length > batch.length
     for (const { sequence, objectId, attempts, attemptsBefore } of batch) {
       const message = messages.get(sequence)
       if (queue.isStale(objectId)) hasMore = true
@@ -249,10 +246,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   }
 
   function applyRecorded({ attempted, waiting }: AttemptReport, recorded: RecordedAttempts | null): void {
-    const hasEnded = isProbe && attempted.length > 0
-    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe || hasEnded) {
-      if (isStopped) return
-      isStopped = true
+    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe) {
       onChanged()
       return
     }

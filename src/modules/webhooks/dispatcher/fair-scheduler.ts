@@ -12,7 +12,6 @@ export type MerchantScheduler = {
   readonly markReady: () => void
   /** Counts the attempt as in flight until it ends. */
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
-  readonly leave: () => void
 }
 
 /** Schedules attempts round-robin among merchants, and among the workers of each merchant. */
@@ -127,10 +126,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return {
       markReady: () => markReady(merchant),
       send: (isUnhealthy, send) => sendAndCount(merchant, isUnhealthy, send),
-      leave: () => {
-        ready.delete(merchant)
-        rejected.delete(merchant)
-      },
     }
   }
 

@@ -88,7 +88,9 @@ describe('the throttled rate of webhook attempts', () => {
     count()
     // At 20 a second, a burst is two attempts.
     expect(waitMs()).toBe(100)
-    pass(50)
+    pass(25)
+    expect(waitMs()).toBe(75)
+    pass(25)
     expect(waitMs()).toBe(0)
     count()
     expect(waitMs()).toBe(100)
