@@ -59,7 +59,6 @@ export function startDispatcher({
   random = systemRandom,
 }: DispatcherOptions): Dispatcher {
   const merchants = new Map<string, MerchantDispatch>()
-  const draining = new Set<EndpointWorker>()
   const pruneLog = createLogPruner(service)
   const scheduler = createFairScheduler(throttle)
   let isStopped = false
@@ -95,33 +94,31 @@ export function startDispatcher({
     const active = endpoints.filter((endpoint) => isActive(endpoint, time))
     const byMerchant = Map.groupBy(active, ({ merchantId }) => merchantId)
     const leased = await leases.acquire([...byMerchant.keys()])
-    if (isStopped) return
     for (const merchant of merchants.values()) {
       drainStaleWorkers(merchant, leased.has(merchant.id) ? (byMerchant.get(merchant.id) ?? []) : [])
     }
-    for (const [merchantId, active] of byMerchant) if (leased.has(merchantId)) await startWorkers(merchantId, active)
+    for (const [merchantId, active] of byMerchant) {
+      if (isStopped) return
+      if (leased.has(merchantId)) await startWorkers(merchantId, active)
+    }
   }
 
   function drainStaleWorkers(merchant: MerchantDispatch, active: readonly ActiveEndpoint[]): void {
     const byId = new Map(active.map((endpoint) => [endpoint.id, endpoint]))
     for (const worker of merchant.workers.values()) {
       const endpoint = byId.get(worker.endpoint.id)
-      if (endpoint === undefined || !isUnchanged(endpoint, worker.endpoint)) drainWorker(merchant, worker)
+      if (endpoint?.updatedAt !== worker.endpoint.updatedAt) drainWorker(merchant, worker)
     }
-    if (merchant.workers.size > 0 || active.length > 0) return
+    if (merchant.workers.size > 0) return
     merchants.delete(merchant.id)
-    merchant.scheduler.leave()
     merchant.subscription.stop()
   }
 
   /** Another worker for the endpoint starts only after the outcomes of the attempts in flight are recorded. */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
-    if (draining.has(worker)) return
-    draining.add(worker)
     worker
       .drain()
       .then(() => {
-        draining.delete(worker)
         merchant.workers.delete(worker.endpoint.id)
         return poll()
       })
@@ -134,7 +131,6 @@ export function startDispatcher({
     const merchant = merchants.get(merchantId) ?? (await openMerchantDispatch(merchantId))
     merchants.set(merchantId, merchant)
     const rows = await endpointsByIds(service.db, { merchantId, ids })
-    if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
     // Yields to the event loop, because there can be thousands of merchants and SQLite reads are synchronous.
     await nextTurn()
@@ -195,8 +191,4 @@ export function startDispatcher({
 
 function isActive({ status, probeAt }: Pick<ActiveEndpoint, 'status' | 'probeAt'>, now: WallTime): boolean {
   return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
-}
-
-function isUnchanged(one: ActiveEndpoint, other: ActiveEndpoint): boolean {
-  return one.updatedAt === other.updatedAt && one.status === other.status
 }

@@ -71,6 +71,7 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
+  /** Must drain and replace the worker. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
@@ -96,7 +97,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
 
   const concurrency = createConcurrencyLimiter(endpoint, service)
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
-  const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
+  const reader = createFeedReader({ context, endpoint, queue, feed, latest })
 
   /** A poll that is requested during a backoff starts when the backoff has ended. */
   async function poll(): Promise<void> {
@@ -126,8 +127,6 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     }
     if (isRetryDue()) await readRetries()
     if (reader.isBehind() && !isStopped && (await reader.read())) poll()
-    if (isStopped) return
-    storeCursor()
     onReady()
   }
 
@@ -157,8 +156,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     const unqueued = due.filter(({ sequence }) => !queue.hasRetry(sequence))
     const batch = unqueued.slice(0, retryBatchSize)
     const messages = await readMessages(context, endpoint, batch)
-    if (isStopped) return never
-    let hasMore = due.length === limit || unqueued.length > batch.length
+    let hasMore = unqueued.length > batch.length
     for (const { sequence, objectId, attempts, attemptsBefore } of batch) {
       const message = messages.get(sequence)
       if (queue.isStale(objectId)) hasMore = true
@@ -238,10 +236,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   }
 
   function applyRecorded({ attempted, waiting }: AttemptReport, recorded: RecordedAttempts | null): void {
-    const hasEnded = isProbe && attempted.length > 0
-    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe || hasEnded) {
-      if (isStopped) return
-      isStopped = true
+    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe) {
       onChanged()
       return
     }

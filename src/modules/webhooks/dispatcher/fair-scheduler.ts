@@ -11,7 +11,6 @@ const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 export type MerchantScheduler = {
   readonly markReady: () => void
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
-  readonly leave: () => void
 }
 
 /** The scheduler is round-robin among merchants, and among the workers of each merchant. */
@@ -115,7 +114,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
       merchant.inFlight--
       unhealthyInFlight -= unhealthy
       merchant.unhealthyInFlight -= unhealthy
-      if (isUnhealthy) wakeRejectedMerchants()
+      wakeRejectedMerchants()
       // An attempt that this process aborts must not count as a failure of the receiver.
       if (isAbandoned) await new Promise(() => {})
     }
@@ -126,10 +125,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     return {
       markReady: () => markReady(merchant),
       send: (isUnhealthy, send) => sendAndCount(merchant, isUnhealthy, send),
-      leave: () => {
-        ready.delete(merchant)
-        rejected.delete(merchant)
-      },
     }
   }
 
@@ -137,7 +132,6 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     join,
     stop: () => {
       isStopped = true
-      if (throttleTimer !== null) clearTimeout(throttleTimer)
     },
     abandonInFlight: () => {
       isAbandoned = true

@@ -83,10 +83,9 @@ type FeedReaderOptions = {
   readonly queue: DeliveryQueue<QueuedDelivery>
   readonly feed: FeedCache
   readonly latest: () => number
-  readonly isStopped: () => boolean
 }
 
-export function createFeedReader({ context, endpoint, queue, feed, latest, isStopped }: FeedReaderOptions): FeedReader {
+export function createFeedReader({ context, endpoint, queue, feed, latest }: FeedReaderOptions): FeedReader {
   const { db, merchantId } = context
   const key = { merchantId, endpointId: endpoint.id }
   let position = endpoint.cursor
@@ -110,7 +109,6 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     const pending = sequences.length === 0 ? [] : await pendingObjects(db, { ...key, sequences })
     const stored = pending.length === 0 ? [] : await deliveriesBySequence(db, { ...key, sequences })
     const messages = await toMessages(subscribed, endpoint.format)
-    if (isStopped()) return false
     const retried = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
     const items: QueuedDelivery[] = []
     for (const message of messages) {

@@ -49,7 +49,7 @@ export const pruneDeliveries = defineInternalOperation(
       async (tx) => {
         const removed = await removeDeliveries(tx, { merchantId, endpointId, before, since, limit: pruneBatchSize })
         const sequences = removed.map(({ sequence }) => sequence)
-        if (sequences.length > 0) await removeAttempts(tx, { merchantId, endpointId, sequences })
+        await removeAttempts(tx, { merchantId, endpointId, sequences })
         return removed.length
       },
       { merchantId },

@@ -88,10 +88,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   function deferObjects(objectIds: ReadonlySet<string>): void {
     const isDeferred = (item: Item) => objectIds.has(item.objectId) && !inFlight.has(item)
     const deferred = open.filter(isDeferred)
-    for (const { objectId } of deferred) {
-      markBusy(objectId)
-      failing.add(objectId)
-    }
+    for (const { objectId } of deferred) markBusy(objectId)
     open = open.filter((item) => !isDeferred(item))
     onDeferred(deferred)
   }
@@ -112,7 +109,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     for (const objectId of objectIds) {
       changed.add(objectId)
       if (pending.has(objectId)) failing.add(objectId)
-      else if (!busy.has(objectId)) failing.delete(objectId)
+      else failing.delete(objectId)
     }
     retries = retries.filter(({ objectId }) => !objectIds.has(objectId))
   }

@@ -1,3 +1,4 @@
+import type { CpuInfo } from 'node:os'
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
@@ -20,6 +21,9 @@ export type Throttle = {
   readonly waitMs: () => number
   readonly recordStart: () => void
 }
+
+/** The times since boot. */
+type Processor = Pick<CpuInfo, 'times'>
 
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
@@ -64,12 +68,12 @@ export function nextRate(rate: number, { machine, loop }: IdleCapacity, windows:
     : Math.max(rate * declineFactor ** windows, minRate)
 }
 
-function createIdleMeter(): () => IdleCapacity {
-  let machine = readCpuTimes()
+export function createIdleMeter(readProcessors: () => readonly Processor[] = cpus): () => IdleCapacity {
+  let machine = sumCpuTimes(readProcessors())
   let loop = performance.eventLoopUtilization()
   return () => {
     const [machineBefore, loopBefore] = [machine, loop]
-    machine = readCpuTimes()
+    machine = sumCpuTimes(readProcessors())
     loop = performance.eventLoopUtilization()
     const totalMs = machine.totalMs - machineBefore.totalMs
     const { utilization } = performance.eventLoopUtilization(loop, loopBefore)
@@ -78,9 +82,9 @@ function createIdleMeter(): () => IdleCapacity {
   }
 }
 
-function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
+function sumCpuTimes(processors: readonly Processor[]): { readonly idleMs: number; readonly totalMs: number } {
   let [idleMs, totalMs] = [0, 0]
-  for (const { times } of cpus()) {
+  for (const { times } of processors) {
     idleMs += times.idle
     totalMs += times.idle + times.user + times.sys + times.nice + times.irq
   }

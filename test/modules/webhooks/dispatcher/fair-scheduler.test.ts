@@ -1,30 +1,29 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { EndpointWorker } from '../../../../src/modules/webhooks/dispatcher/endpoint-worker.ts'
 import { createFairScheduler } from '../../../../src/modules/webhooks/dispatcher/fair-scheduler.ts'
 import { unthrottled } from './support/world.ts'
 
 /** A scheduler of workers that always have an attempt to start; each attempt lasts until the test ends it. */
-function startScheduler() {
-  const scheduler = createFairScheduler(unthrottled)
+function startScheduler(throttle = unthrottled) {
+  const scheduler = createFairScheduler(throttle)
   /** The attempts in flight, by merchant and endpoint, in the order of their start. */
   const attempts: { readonly name: string; readonly end: () => void }[] = []
 
   function join(merchant: string, unhealthy: readonly boolean[]) {
-    const joined = scheduler.join(
-      new Map(
-        unhealthy.map((isUnhealthy, i) => {
-          const name = `${merchant}${i}`
-          const startAttempt = () => {
-            const { promise, resolve } = Promise.withResolvers<void>()
-            attempts.push({ name, end: resolve })
-            joined.send(isUnhealthy, () => promise)
-            return true
-          }
-          return [name, { startAttempt, isUnhealthy: () => isUnhealthy } as Partial<EndpointWorker> as EndpointWorker]
-        }),
-      ),
+    const workers: Map<string, EndpointWorker> = new Map(
+      unhealthy.map((isUnhealthy, i) => {
+        const name = `${merchant}${i}`
+        const startAttempt = () => {
+          const { promise, resolve } = Promise.withResolvers<void>()
+          attempts.push({ name, end: resolve })
+          joined.send(isUnhealthy, () => promise)
+          return true
+        }
+        return [name, { startAttempt, isUnhealthy: () => isUnhealthy } as Partial<EndpointWorker> as EndpointWorker]
+      }),
     )
-    return joined
+    const joined = scheduler.join(workers)
+    return { ...joined, leave: () => workers.clear() }
   }
 
   /** Ends the first attempt in flight of this endpoint. */
@@ -34,7 +33,7 @@ function startScheduler() {
     await new Promise((resolve) => setImmediate(resolve))
   }
 
-  return { join, end, names: () => attempts.map(({ name }) => name) }
+  return { join, end, stop: scheduler.stop, names: () => attempts.map(({ name }) => name) }
 }
 
 const letters = Array.from({ length: 20 }, (_, i) => String.fromCharCode(97 + i))
@@ -65,8 +64,8 @@ test('a process has at most 32 attempts to unhealthy endpoints in flight; the lo
   const { join, end, names } = startScheduler()
   for (const letter of letters.slice(0, 10)) join(letter, [true]).markReady()
   expect(names()).toHaveLength(32)
-  await end('a0')
-  expect(names().at(-1)).toBe('i0')
+  for (let i = 0; i < 3; i++) await end('a0')
+  expect(names().slice(-3)).toEqual(['i0', 'j0', 'i0'])
   join('z', [false]).markReady()
   expect(names().filter((name) => name === 'z0')).toHaveLength(8)
 })
@@ -83,7 +82,7 @@ test('a process has at most 64 attempts in flight, and waiting merchants get the
   expect(names().slice(-3)).toEqual(['i0', 'k0', 'l0'])
 })
 
-test('a merchant that has left the scheduler gets no further attempt', async () => {
+test('a merchant whose endpoints were removed while it waited does not delay the next merchant', async () => {
   const { join, end, names } = startScheduler()
   const merchants = letters.slice(0, 10).map((letter) => join(letter, [true]))
   for (const { markReady } of merchants) markReady()
@@ -91,4 +90,49 @@ test('a merchant that has left the scheduler gets no further attempt', async () 
   await end('a0')
   expect(names().filter((name) => name === 'i0')).toEqual([])
   expect(names().at(-1)).toBe('j0')
+})
+
+test('healthy endpoints of a merchant keep taking turns while its unhealthy endpoints have no capacity', async () => {
+  const { join, end, names } = startScheduler()
+  const merchant = join('a', [true, true, false, false])
+  merchant.markReady()
+  expect(names()).toEqual(['a0', 'a1', 'a2', 'a3', 'a0', 'a1', 'a2', 'a3'])
+  for (const name of ['a2', 'a2', 'a3', 'a3']) await end(name)
+  merchant.markReady()
+  expect(names().slice(4)).toEqual(['a2', 'a3', 'a2', 'a3'])
+})
+
+test('a merchant without endpoints is skipped', () => {
+  const { join, names } = startScheduler()
+  join('a', []).markReady()
+  join('b', [false]).markReady()
+  expect(names()).toHaveLength(8)
+})
+
+test('a stopped scheduler starts no further attempt', () => {
+  const { join, names, stop } = startScheduler()
+  const merchant = join('a', [false])
+  stop()
+  merchant.markReady()
+  expect(names()).toEqual([])
+})
+
+test('throttled attempts start when the wait is over, and a wait is measured once', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let waits = 0
+  let started = 0
+  const waitMs = () => {
+    if (started <= waits) return 0
+    waits++
+    return 50
+  }
+  const { join, names } = startScheduler({ waitMs, recordStart: () => started++ })
+  const merchant = join('a', [false])
+  for (let i = 0; i < 3; i++) merchant.markReady()
+  expect([names().length, waits]).toEqual([1, 1])
+  vi.advanceTimersByTime(49)
+  expect(names()).toHaveLength(1)
+  vi.advanceTimersByTime(1)
+  expect([names().length, waits]).toEqual([2, 2])
 })

@@ -224,7 +224,8 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
 
   test('the dispatcher stops within its time limit although receivers do not respond, and records no result', async () => {
     const { app, dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
-    const { url, got } = await receiver(() => {})
+    let closed = 0
+    const { url, got } = await receiver((response) => response.once('close', () => closed++))
     const id = await endpoint(url)
     const dispatcher = dispatch()
     await customers(6)
@@ -242,6 +243,7 @@ describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine,
     await delay(50)
     expect((await deliveries(id)).size).toBe(0)
     expect((await stored(id)).cursor).toBe(0)
+    await expect.poll(() => closed).toBe(2)
     const after = await receiver()
     await perform(updateWebhookEndpoint, app.context(), { webhookId: id, url: after.url })
     dispatch()

@@ -180,10 +180,13 @@ test('events never wait for a hanging attempt of another object', () => {
   )
 })
 
-/** A queue with the numbers of the events that it has deferred. */
+/** Creates a queue that records the sequences of deferred events. */
 function startQueue() {
   const deferred: number[] = []
-  const queue = createDeliveryQueue<QueueEntry>((items) => deferred.push(...items.map(({ sequence }) => sequence)))
+  const queue = createDeliveryQueue<QueueEntry>((items) => {
+    expect(items).not.toEqual([])
+    deferred.push(...items.map(({ sequence }) => sequence))
+  })
   const event = (sequence: number, objectId: string) => ({ sequence, objectId })
   return { queue, deferred, event, next: () => queue.takeNext()?.sequence ?? null }
 }
@@ -213,4 +216,71 @@ test('the queue attempts new events of an object again after the object’s pend
   queue.addOpen([event(2, 'another')], [])
   queue.addOpen([event(3, 'failing')], [])
   expect([next(), next(), deferred]).toEqual([2, 3, [1]])
+})
+
+test('a full queue defers no event whose object is idle', () => {
+  const { queue, deferred, event, next } = startQueue()
+  queue.addOpen(
+    Array.from({ length: maxOpen }, (_, i) => event(i, `object ${i}`)),
+    [],
+  )
+  expect([next(), next(), next(), deferred]).toEqual([0, 1, 2, []])
+})
+
+test('the queue is blocked while no open event can start, but not while it is empty', () => {
+  const { queue, event, next } = startQueue()
+  const isBlockedAfter = (sequence: number | null) => {
+    expect(next()).toBe(sequence)
+    return queue.isBlocked()
+  }
+  expect(queue.isBlocked()).toBe(false)
+  expect(isBlockedAfter(null)).toBe(false)
+  queue.addOpen([event(1, 'a'), event(2, 'a')], [])
+  expect(isBlockedAfter(1)).toBe(false)
+  expect(isBlockedAfter(null)).toBe(true)
+  queue.addOpen([event(3, 'b')], [])
+  expect(isBlockedAfter(3)).toBe(false)
+})
+
+test('the next open event of an object is attempted as soon as the previous event is finished', () => {
+  const { queue, deferred, event, next } = startQueue()
+  const [first, second] = [event(1, 'a'), event(2, 'a')]
+  queue.addOpen([first, second], [])
+  expect([next(), next()]).toEqual([1, null])
+  queue.finish(first)
+  expect(next()).toBeNull()
+  queue.markRecorded([first], new Set())
+  expect([next(), deferred]).toEqual([2, []])
+})
+
+test('events of an object start from the feed again after a retry of the object has succeeded', () => {
+  const { queue, deferred, event, next } = startQueue()
+  const first = event(1, 'a')
+  queue.addOpen([first], ['a'])
+  expect([next(), deferred]).toEqual([null, [1]])
+  queue.markRecorded([first], new Set(['a']))
+  queue.addRetry(first)
+  expect(next()).toBe(1)
+  queue.addOpen([event(2, 'a')], ['a'])
+  queue.finish(first)
+  queue.markRecorded([first], new Set())
+  expect([next(), deferred]).toEqual([2, [1]])
+})
+
+test('an open event waits for a resend of an earlier event of the object', () => {
+  const { queue, deferred, event, next } = startQueue()
+  queue.addOpen([event(2, 'another'), event(3, 'a')], [])
+  expect(next()).toBe(2)
+  queue.addRetry(event(1, 'a'))
+  expect([next(), deferred]).toEqual([null, [3]])
+})
+
+test('a flush drops the queued retries of its objects only, because an earlier event may have been resent', () => {
+  const { queue, event, next } = startQueue()
+  queue.addRetry(event(1, 'a'))
+  queue.addRetry(event(2, 'b'))
+  expect([1, 2, 3].map(queue.hasRetry)).toEqual([true, true, false])
+  queue.markRecorded([event(4, 'a')], new Set(['a']))
+  expect([1, 2].map(queue.hasRetry)).toEqual([false, true])
+  expect([next(), next()]).toEqual([2, null])
 })

@@ -4,6 +4,7 @@ import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/reco
 import { deliveriesBySequence, storeDelivery } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
 import { storeWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/repository.ts'
 import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
+import type { Service } from '../../../../src/operations/context.ts'
 import type { Engine } from '../../../support/app.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { dueTime } from '../../../support/times.ts'
@@ -140,6 +141,13 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       pending(3, 2),
+    ],
+    [
+      'but keeps the state of a later schedule with equally many attempts',
+      pending(5, 3),
+      { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
+      {},
+      pending(6, 3),
     ],
     ['but keeps the state of a first attempt that is already stored', pending(1), delivers, {}, pending(2)],
     [
@@ -305,6 +313,23 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
       expect([objectId, Number(time)]).toEqual([after.id, Date.parse(after.updatedAt)])
       expect(JSON.stringify(data)).not.toContain('secrets')
     }
+  })
+
+  test('a report that only moves the cursor runs two statements', async () => {
+    const { app, endpointNow } = await startStored(engine)
+    let statements = 0
+    const write: Service['db']['write'] = (operation, options) =>
+      app.db.write((tx) => {
+        const execute: typeof tx.execute = (query, params) => {
+          statements++
+          return tx.execute(query, params)
+        }
+        return operation({ ...tx, execute })
+      }, options)
+    const { id: endpointId } = await endpointNow()
+    const report = { endpointId, attempted: [], waiting: [], cursor: { from: 0, to: 1 }, isGone: false }
+    await recordAttempts({ ...app.context(), db: { ...app.db, write } }, report)
+    expect([statements, (await endpointNow()).cursor]).toEqual([2, 1])
   })
 
   test('no attempt is recorded after the endpoint is deleted', async () => {

@@ -1,0 +1,381 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { unavailable } from '../../../../src/core/errors.ts'
+import { createEndpointWorker } from '../../../../src/modules/webhooks/dispatcher/endpoint-worker.ts'
+import { createFeedCache } from '../../../../src/modules/webhooks/dispatcher/feed-reader.ts'
+import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
+import { deleteWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/delete-webhook-endpoint.ts'
+import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/replay-webhook-events.ts'
+import { storeWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/repository.ts'
+import type { Sender } from '../../../../src/modules/webhooks/transport/send.ts'
+import type { Mode, Perform, Service } from '../../../../src/operations/context.ts'
+import type { Engine } from '../../../support/app.ts'
+import { everyEngine } from '../../../support/app.ts'
+import { perform } from '../../../support/perform.ts'
+import { dueTime } from '../../../support/times.ts'
+import { everyWorld, hour, minute, second, startWorld } from './support/world.ts'
+
+const startTime = Date.parse('2026-03-02T09:00:00.000Z')
+
+/** A point at which the test can hold the worker. */
+function createGate() {
+  let held: PromiseWithResolvers<void> | null = null
+  let arrivals = 0
+  return {
+    pass: async () => {
+      arrivals++
+      await held?.promise
+    },
+    arrivals: () => arrivals,
+    hold: () => {
+      held = Promise.withResolvers()
+    },
+    release: () => {
+      held?.resolve()
+      held = null
+    },
+  }
+}
+
+/** Creates an endpoint; the test starts its worker, its attempts and their responses. */
+async function startEndpoint(engine: Engine, mode: Mode = 'live', options: object = {}) {
+  const world = await startWorld(engine, mode)
+  const { app, endpoint, events, stored, nowhere } = world
+  const endpointId = await endpoint(nowhere, options)
+  const { merchantId } = app.context()
+
+  /** Records failed first attempts of all events, each with its due time, and moves the cursor past them. */
+  async function fail(dueTimes: readonly number[]): Promise<void> {
+    const times = { happenedAt: '2026-03-02T09:00:00.000Z', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 1 }
+    const failed = { status: 500, answer: null, error: null, outcome: 'pending' } as const
+    const attempted = (await events()).map(({ sequence, objectId }, place) => ({
+      ...{ sequence, objectId, storedAttempts: null, attemptsInSchedule: 0, ...times, ...failed },
+      nextAttemptAt: dueTime(dueTimes[place] as number),
+    }))
+    const cursor = { from: 0, to: attempted.length }
+    await recordAttempts(app.context(), { endpointId, attempted, waiting: [], cursor, isGone: false })
+  }
+
+  async function startWorker() {
+    const attempts: { readonly sequence: number; readonly respond: (status: number) => void }[] = []
+    const counts = { ready: 0, changed: 0, dueReads: 0, feedReads: 0, opened: 0 }
+    const faults: unknown[] = []
+    const messageReads: number[] = []
+    const [recording, readingMessages] = [createGate(), createGate()]
+    const failures = { isDown: false, isFeedDown: false }
+    const execute: Service['db']['execute'] = async (query, params) => {
+      if ('now' in params && 'limit' in params) counts.dueReads++
+      if ('after' in params && 'limit' in params) counts.feedReads++
+      const rows = await app.db.execute(query, params)
+      if ('sequences' in params && !('endpointId' in params)) {
+        messageReads.push((params.sequences as number[]).length)
+        await readingMessages.pass()
+      }
+      return rows as never
+    }
+    const performs: Perform = async (operation, context, input) => {
+      await recording.pass()
+      if (failures.isDown) throw unavailable()
+      return operation(context, input)
+    }
+    const open: Service['secrets']['open'] = (...sealed) => {
+      counts.opened++
+      return app.service.secrets.open(...sealed)
+    }
+    const secrets = { ...app.service.secrets, open }
+    const service: Service = { ...app.service, secrets, db: { ...app.db, execute }, perform: performs }
+    const send: Sender['send'] = (_url, _request, message) =>
+      new Promise((resolve) => {
+        const result = { error: null, durationMs: 1, retryAfter: null, answer: null }
+        attempts.push({ sequence: message?.sequence ?? 0, respond: (status) => resolve({ status, ...result }) })
+      })
+    let latest = 0
+    const worker = createEndpointWorker(await stored(endpointId), {
+      service,
+      sender: { send, close: () => {} },
+      latest: () => {
+        if (failures.isFeedDown) throw unavailable()
+        return latest
+      },
+      feed: createFeedCache({ ...app.context(), db: service.db }),
+      onReady: () => counts.ready++,
+      onChanged: () => {
+        counts.changed++
+        worker.drain()
+      },
+      onError: (fault) => faults.push(fault),
+      random: () => 0.5,
+    })
+    onTestFinished(() => void worker.drain())
+    return {
+      ...{ worker, attempts, counts, faults, messageReads, recording, readingMessages, failures },
+      /** Polls, and waits until the worker is ready to start attempts. */
+      poll: async () => {
+        latest = (await events()).length
+        const { ready } = counts
+        worker.poll()
+        await expect.poll(() => counts.ready).toBeGreaterThan(ready)
+        await delay(5)
+      },
+      tick: async () => {
+        worker.tick()
+        await delay(10)
+      },
+      /** Starts all attempts that can start, and returns their sequences. */
+      start: () => {
+        const before = attempts.length
+        while (worker.startAttempt());
+        return attempts.slice(before).map(({ sequence }) => sequence)
+      },
+      /** Responds to an attempt, and waits until its outcome is recorded. */
+      respond: async (sequence: number, status: number) => {
+        const recorded = recording.arrivals()
+        attempts.findLast((attempt) => attempt.sequence === sequence)?.respond(status)
+        await expect.poll(() => recording.arrivals()).toBeGreaterThan(recorded)
+        await delay(10)
+      },
+    }
+  }
+
+  return {
+    ...world,
+    ...{ endpointId, fail, startWorker },
+    change: async (customerId: string, count = 1) => {
+      for (let changes = 0; changes < count; changes++) await world.change(customerId)
+    },
+    /** Disables the endpoint because of failures, so that its next attempt is a probe. */
+    disable: async () => {
+      const row = await stored(endpointId)
+      const disabled = {
+        status: 'disabled',
+        disabledReason: 'failing',
+        probeAt: new Date(startTime).toISOString(),
+      } as const
+      await app.db.write((tx) => storeWebhookEndpoint(tx, { ...row, ...disabled }), { merchantId })
+    },
+  }
+}
+
+describe.each(everyWorld)('the worker of an endpoint on %s in %s', (engine, mode) => {
+  test('does nothing while there is nothing to send', async () => {
+    const { startWorker, elapse } = await startEndpoint(engine, mode)
+    const { poll, tick, counts, recording } = await startWorker()
+    await poll()
+    const { ready, dueReads, feedReads } = counts
+    expect(ready).toBe(1)
+    elapse(minute)
+    for (let ticks = 0; ticks < 3; ticks++) await tick()
+    expect(counts).toMatchObject({ ready, dueReads, feedReads })
+    expect(recording.arrivals()).toBe(0)
+  })
+
+  test('reads its retries when they are due, and in the sandbox each second because the clock can be advanced', async () => {
+    const { startWorker, customers, pass } = await startEndpoint(engine, mode)
+    await customers(2)
+    const { poll, tick, start, respond, counts } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1, 2])
+    await respond(1, 200)
+    await respond(2, 500)
+    expect(counts.dueReads).toBe(1)
+    await tick()
+    await tick()
+    expect(counts.dueReads).toBe(mode === 'sandbox' ? 3 : 1)
+    pass(6 * second)
+    await tick()
+    await tick()
+    if (mode === 'live') expect(counts.dueReads).toBe(2)
+    const { ready } = counts
+    await tick()
+    expect(counts.ready).toBeGreaterThan(ready)
+    expect(start()).toEqual([2])
+  })
+})
+
+describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
+  test('continues to read the feed until its end without another poll', async () => {
+    const { app, startWorker, changes, stored, endpointId } = await startEndpoint(engine, 'live', {
+      types: ['wallet.created'],
+    })
+    await changes(699, await app.customer())
+    const { poll, worker, counts } = await startWorker()
+    await poll()
+    await expect.poll(() => counts.feedReads).toBe(3)
+    await worker.drain()
+    expect((await stored(endpointId)).cursor).toBe(700)
+  })
+
+  test('sends a waiting event as soon as the earlier event is delivered, although another object fails then', async () => {
+    const { app, startWorker, change, deliveries, endpointId, pass } = await startEndpoint(engine)
+    const customer = await app.customer()
+    await change(customer)
+    const { poll, start, respond, attempts, recording } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1])
+    await respond(1, 500)
+    // The second event is stored as waiting without a further attempt.
+    expect(start()).toEqual([])
+    await expect.poll(async () => (await deliveries(endpointId)).get(2)?.status).toBe('pending')
+    await app.customer()
+    pass(6 * second)
+    await poll()
+    expect(start().sort()).toEqual([1, 3])
+    const recorded = recording.arrivals()
+    for (const { sequence, respond } of attempts.slice(1)) respond(sequence === 1 ? 200 : 500)
+    await expect.poll(() => recording.arrivals()).toBe(recorded + 1)
+    await expect.poll(start).toEqual([2])
+  })
+
+  test('reads 16 due deliveries at a time, and none that it has read before', async () => {
+    const { startWorker, customers, fail } = await startEndpoint(engine)
+    await customers(19)
+    await fail(Array(19).fill(startTime))
+    const { poll, start, worker, messageReads } = await startWorker()
+    await poll()
+    await poll()
+    expect(messageReads).toEqual([16])
+    expect(worker.startAttempt()).toBe(true)
+    await poll()
+    // The attempt in flight is not yet recorded.
+    expect(messageReads).toEqual([16, 4])
+    expect(start()).toHaveLength(1)
+  })
+
+  test('sends a delivery once that is recorded while due deliveries are read', async () => {
+    const { startWorker, customers, fail, pass } = await startEndpoint(engine)
+    await customers(2)
+    await fail([startTime, startTime + minute])
+    const { poll, tick, start, respond, readingMessages } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1])
+    pass(minute)
+    readingMessages.hold()
+    const reads = readingMessages.arrivals()
+    await tick()
+    await expect.poll(() => readingMessages.arrivals()).toBe(reads + 1)
+    await respond(1, 200)
+    readingMessages.release()
+    await delay(20)
+    expect(start()).toEqual([2])
+  })
+
+  test('sends one event as a probe, although no retry is due', async () => {
+    const { startWorker, customers, fail, disable } = await startEndpoint(engine)
+    await customers(2)
+    await fail([startTime + hour, startTime + hour])
+    await disable()
+    const { poll, start, respond, recording, attempts, counts } = await startWorker()
+    await poll()
+    expect(start()).toHaveLength(1)
+    recording.hold()
+    await respond(attempts[0]?.sequence as number, 500)
+    expect(start()).toEqual([])
+    recording.release()
+    await delay(20)
+    await poll()
+    expect([start(), counts.changed]).toEqual([[], 0])
+  })
+
+  test('is replaced after a successful probe', async () => {
+    const { startWorker, customers, disable } = await startEndpoint(engine)
+    await customers(1)
+    await disable()
+    const { poll, start, respond, counts } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1])
+    await respond(1, 200)
+    await expect.poll(() => counts.changed).toBe(1)
+  })
+
+  test('starts further attempts while outcomes are being recorded', async () => {
+    const { startWorker, customers } = await startEndpoint(engine)
+    await customers(3)
+    const { poll, start, respond, recording, counts } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1, 2])
+    recording.hold()
+    const { ready } = counts
+    await respond(1, 200)
+    expect(counts.ready).toBe(ready + 1)
+    expect(start()).toEqual([3])
+    recording.release()
+  })
+
+  test('continues with the next event of an object although reading the feed fails', async () => {
+    const { app, startWorker, change } = await startEndpoint(engine)
+    await change(await app.customer())
+    const { poll, start, respond, worker, recording, failures, faults, counts } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1])
+    failures.isFeedDown = true
+    worker.poll()
+    await expect.poll(() => faults.length).toBe(1)
+    recording.hold()
+    await respond(1, 200)
+    const { ready } = counts
+    recording.release()
+    await expect.poll(() => counts.ready).toBeGreaterThan(ready)
+    expect(start()).toEqual([2])
+  })
+
+  test('records an attempt that ends while it drains and another outcome is being recorded', async () => {
+    const { startWorker, customers, deliveries, endpointId } = await startEndpoint(engine)
+    await customers(2)
+    const { poll, start, respond, attempts, recording, worker } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1, 2])
+    recording.hold()
+    await respond(1, 200)
+    const drained = worker.drain()
+    attempts[1]?.respond(200)
+    await delay(10)
+    recording.release()
+    await drained
+    expect([...(await deliveries(endpointId)).values()].map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+  })
+
+  test.each([
+    ['its endpoint is deleted', deleteWebhookEndpoint, {}],
+    ['its owner requests earlier events again', replayWebhookEvents, { after: 0 }],
+  ] as const)('is replaced if %s during an attempt', async (_, operation, input) => {
+    const { app, startWorker, customers, endpointId: webhookId } = await startEndpoint(engine)
+    await customers(2)
+    const { poll, start, respond, counts, faults } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1, 2])
+    await respond(1, 200)
+    await perform(operation as typeof replayWebhookEvents, app.context(), { webhookId, ...input })
+    await respond(2, 200)
+    await expect.poll(() => counts.changed).toBe(1)
+    expect(faults).toEqual([])
+  })
+
+  test('records nothing more after it has drained, even if its last write failed', async () => {
+    const { app, startWorker } = await startEndpoint(engine, 'live', { types: ['wallet.created'] })
+    await app.customer()
+    const { poll, tick, worker, failures, faults, recording } = await startWorker()
+    await poll()
+    failures.isDown = true
+    await worker.drain()
+    expect(faults).toHaveLength(1)
+    worker.poll()
+    await tick()
+    expect(recording.arrivals()).toBe(1)
+  })
+
+  test('decrypts its secret when it starts, and again after a minute', async () => {
+    const { startWorker, customers, elapse } = await startEndpoint(engine)
+    await customers(1)
+    // The process has run for 40 seconds.
+    elapse(40 * second - performance.now())
+    const { poll, start, counts } = await startWorker()
+    await poll()
+    expect(start()).toEqual([1])
+    elapse(10 * second)
+    await poll()
+    expect(counts.opened).toBe(1)
+    elapse(51 * second)
+    await poll()
+    expect(counts.opened).toBe(2)
+  })
+})
