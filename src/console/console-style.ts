@@ -165,6 +165,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   .compact td::before { display: block }
   .part { padding-left: 0 }
   td .action[open] { min-width: 0 }
+  td .action, td .ask { margin: .1rem 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
 }
 `

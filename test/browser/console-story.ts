@@ -46,9 +46,13 @@ export async function makeStory(service: Service) {
   const { wallets } = (await command(service, 'wallet', 'list', '--merchant', demoId, '--own')) as {
     wallets: { id: string }[]
   }
+  const { customers } = (await command(service, 'customer', 'list', '--merchant', demoId)) as {
+    customers: { id: string }[]
+  }
   return {
     payoutId: await payoutInAttention(service),
     walletId: wallets.at(-1)?.id ?? '',
+    customerId: customers.at(-1)?.id ?? '',
     merchantId: merchant.id,
     demoId,
     webhookId: endpoint.id,

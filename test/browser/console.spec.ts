@@ -41,7 +41,7 @@ test('every page of the console is accessible, is not cut off, and escapes text 
   for (const [name, path] of pagesOf(story)) await expectInOrder(console, name, `${base}${path}`)
 })
 
-function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
+function pagesOf({ demoId, merchantId, customerId, webhookId, walletId, payoutId }: Story) {
   return [
     ['overview', '/'],
     ['payouts-unchosen', '/payouts'],
@@ -52,6 +52,7 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
     ['merchants', '/merchants'],
     ['merchant', `/merchants/${demoId}`],
     ['customers', '/customers'],
+    ['customer', `/customers/${customerId}`],
     ['wallets', '/wallets'],
     ['payout-methods', '/payout-methods'],
     ['merchant-hostile', `/merchants/${merchantId}`],
