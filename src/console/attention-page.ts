@@ -44,7 +44,7 @@ export function attentionPayoutsTable({ urlFor }: PageRequest, items: AttentionI
     statusBadge(payoutStatus),
     html`<strong>${rail}</strong>`,
     valueOrEmpty(cause),
-    valueOrEmpty(reference),
+    idElement(reference),
     html`${actions.map((action) => action.toLowerCase()).join(', ')}`,
     shortIdLink(urlFor(`/merchants/${merchantId}`), merchantId),
   ])

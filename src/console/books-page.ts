@@ -1,8 +1,9 @@
 import type { AuditResult } from '../modules/audit/audit.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { descriptionList, idElement, numberColumn, statusBadge, table, timeElement } from './components.ts'
+import { descriptionList, fiatAmount, idElement, numberColumn, statusBadge, table, timeElement } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
+import { groupThousands } from './phrases.ts'
 
 export const booksPage: ConsolePage = {
   path: '/books',
@@ -31,11 +32,11 @@ function auditResultSection({ at, result }: { at: string; result: AuditResult })
 ${unchecked === null ? '' : html`<p class="faint">Not checked: ${unchecked}</p>`}
 ${descriptionList([
   ...Object.entries(wallets).map(
-    ([asset, balance]) => [`Total of wallets in ${asset}`, html`<span class="money">${balance}</span>`] as const,
+    ([asset, balance]) => [`Total of wallets in ${asset}`, fiatAmount(balance, '')] as const,
   ),
-  ['Transfers', html`${result.transfers}`],
-  ['Entries', html`${result.entries}`],
-  ['Payouts', html`${result.payouts}`],
+  ['Transfers', html`${groupThousands(result.transfers)}`],
+  ['Entries', html`${groupThousands(result.entries)}`],
+  ['Payouts', html`${groupThousands(result.payouts)}`],
 ])}
 ${table('Checks', ['Check', 'Result', numberColumn('Contradictions'), 'Examples'], rows, 'Nothing was recomputed.')}`
 }

@@ -9,6 +9,7 @@ const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
   enabled: ['good', '✓'],
+  active: ['good', '✓'],
   CONFIRMED: ['good', '✓'],
   CREDITED: ['good', '✓'],
   live: ['good', '✓'],

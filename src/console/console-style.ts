@@ -7,7 +7,7 @@ export const consoleStyle = `${pageStyle}
   --warn: light-dark(#855700, #e8bb5f);
   --bad: light-dark(#b3261e, #ff9a91);
 }
-body { font-size: 14px; line-height: 1.45 }
+body { display: flex; flex-direction: column; min-height: 100dvh; font-size: 14px; line-height: 1.45 }
 .skip { position: absolute; left: -99rem; padding: .5rem .8rem; background: var(--paper) }
 .skip:focus { left: .5rem; top: .5rem; z-index: 1 }
 body > header {
@@ -18,10 +18,10 @@ body > header {
 .mode { padding: .05rem .5rem; border: 1px solid var(--line); border-radius: 99px; font-size: .8rem; color: var(--faint) }
 .mode.live { border-color: var(--bad); color: var(--bad); font-weight: 600 }
 header nav { flex-basis: 100% }
-header nav ul { display: flex; flex-wrap: wrap; gap: .1rem .2rem; margin: 0; padding: 0; list-style: none }
+header nav ul { display: flex; flex-wrap: wrap; gap: .1rem .2rem; margin: 0 -.55rem; padding: 0; list-style: none }
 header nav a { display: block; padding: .3rem .55rem; border-radius: 5px; color: var(--ink) }
 header nav a:hover { background: var(--code) }
-header nav a[aria-current] { background: var(--accent); color: var(--paper); font-weight: 600 }
+header nav a[aria-current] { background: var(--accent); color: var(--paper) }
 .operator { display: flex; flex-wrap: wrap; gap: .3rem .9rem; align-items: center; font-size: .86rem }
 .operator button { padding: .15rem .55rem }
 .search { display: flex; gap: .35rem; flex: 1 1 16rem; max-width: 26rem; margin-left: auto }
@@ -32,7 +32,7 @@ main.entrance { max-width: 30rem }
 .entrance label { font-weight: 600 }
 .entrance small { font-weight: 400; color: var(--faint) }
 .entrance button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
-main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
+main { flex: 1 0 auto; width: 100%; max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
 main:focus { outline: none }
 h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }
 h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
@@ -47,6 +47,7 @@ th { font-size: .78rem; font-weight: 600; color: var(--faint); white-space: nowr
 td { overflow-wrap: anywhere }
 td a > code, td strong { white-space: nowrap }
 td > div > p:first-child { margin-top: 0 }
+td > div > p:last-child { margin-bottom: 0 }
 .number { text-align: right; padding-right: 1.2rem }
 time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .status { white-space: nowrap; font-weight: 600; font-size: .86rem }
@@ -94,18 +95,18 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .timeline { margin: .4rem 0; padding: 0 0 0 1.1rem; border-left: 2px solid var(--line); list-style: none }
 .timeline li { position: relative; padding: .15rem 0 .45rem }
 .timeline li::before {
-  content: ''; position: absolute; left: -1.5rem; top: .48rem; width: .7rem; height: .7rem;
+  content: ''; position: absolute; left: -1.65rem; top: .32rem; width: .7rem; height: .7rem;
   border: 2px solid var(--accent); border-radius: 99px; background: var(--paper);
 }
 input, select, button, textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--faint); border-radius: 5px; padding: .3rem .5rem }
 input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
 button { cursor: pointer; background: var(--panel); font-weight: 600 }
 button:hover { border-color: var(--accent) }
-.filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; margin: .5rem 0 1rem }
+.filters { display: flex; flex-wrap: wrap; gap: .6rem .45rem; align-items: end; margin: .5rem 0 1rem }
 .filters input, .filters select, .filters button { height: 2rem }
 .filters select { max-width: 12rem }
 .filters:has(.invalid) { align-items: start }
-.filters:has(.invalid) button { margin-top: 1.2rem }
+.filters:has(.invalid) button { margin-top: 1.31rem }
 .filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
 .filters small.invalid { max-width: 13rem; color: var(--bad); font-weight: 600 }
 input[type=date] { min-height: 0; padding-block: .2rem }
@@ -114,8 +115,8 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
 .action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
 .confirmation { max-width: 44rem; padding-top: .7rem }
-.ask button { font-weight: 600 }
-.copy { margin-left: .35rem; padding: 0 .4rem; font-size: .78rem; font-weight: 400 }
+[data-copy] { margin-right: .35rem }
+.copy { padding: 0 .4rem; font-size: .78rem; font-weight: 400 }
 .action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
 .action form { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; padding: .2rem .8rem .8rem }
 .action p { margin: 0; color: var(--faint) }
@@ -126,6 +127,8 @@ input[type=date] { min-height: 0; padding-block: .2rem }
 .action small { font-size: .82rem; font-weight: 400; color: var(--faint) }
 .action button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
 td .action { min-width: 9rem }
+td .action, td .ask { margin: -.2rem 0 }
+td .action summary, td .ask button { padding-top: .15rem; padding-bottom: .15rem }
 td .action[open] { max-width: 30rem; min-width: 16rem }
 .action small.invalid { color: var(--bad); font-weight: 600 }
 .action small.invalid::first-letter { text-transform: uppercase }
@@ -136,7 +139,7 @@ td .action[open] { max-width: 30rem; min-width: 16rem }
 .action p.wrong, .wrong { padding: .45rem .7rem; border: 1px solid var(--bad); border-left-width: 4px; border-radius: 6px; background: var(--paper); color: var(--ink) }
 .secret { padding: .8rem 1rem; border: 2px solid var(--warn); border-radius: 7px; background: var(--panel) }
 .secret code { display: block; margin: .4rem 0; padding: .5rem; font-size: .9rem }
-footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; max-width: 84rem; margin: 0 auto; padding: .8rem 1.25rem 2rem; border-top: 1px solid var(--line); color: var(--faint) }
+footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; width: 100%; max-width: 84rem; margin: 0 auto; padding: .8rem 1.25rem; border-top: 1px solid var(--line); color: var(--faint) }
 @media (max-width: 46rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   table, tbody { display: block }
@@ -147,10 +150,12 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   input:not([type=checkbox]), select { width: 100% }
   .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)) }
   .filters label, .filters button { width: 100%; min-width: 0 }
+  .filters button { grid-column: 1 / -1 }
   .filters select { max-width: none }
   .chart text { font-size: 15px }
   .tiles, .cards { grid-template-columns: repeat(2, minmax(0, 1fr)) }
   .tiles { gap: .5rem }
+  .tiles li:last-child:nth-child(odd) { grid-column: 1 / -1 }
   .tiles li, .cards li { padding: .55rem .7rem }
   .cards strong { font-size: 1.15rem }
   .compact tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .3rem .6rem }
@@ -160,6 +165,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   .compact td::before { display: block }
   .part { padding-left: 0 }
   td .action[open] { min-width: 0 }
+  td .action, td .ask { margin: .1rem 0 }
   main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
 }
 `

@@ -36,7 +36,7 @@ export type OwnerNames = ReadonlyMap<string, string>
 export type ListColumn<Item> = {
   readonly column: ConsoleColumn
   readonly cell: (item: Item, context: CellContext) => Html
-  /** Columns with the owner's name are left out on the owner's page. */
+  /** Columns with the owner's name are left out if all rows have the same owner. */
   readonly names?: 'customer' | 'merchant'
 }
 
@@ -91,11 +91,17 @@ async function renderList<Input extends object, Item extends ListedItem>(
   const empty = isFiltered
     ? html`<p class="empty">No ${spec.noun} matches these filters. <a href="${urlFor(path)}">Show all</a></p>`
     : html`<p class="empty">${spec.empty}</p>`
+  const columns = opened.context === null ? spec.columns : withoutMerchant(spec.columns)
+  const names = await findOwnerNames(service, items)
   const list =
     items.length === 0
       ? empty
-      : html`${summary}${itemsTable(spec, request, { items, names: await findOwnerNames(service, items) })}`
+      : html`${summary}${itemsTable({ title: spec.title, columns }, request, { items, names })}`
   return { title: spec.title, body: html`${above}${filterForm(request, opened.filters)}\n${list}${links}` }
+}
+
+export function withoutMerchant<Item>(columns: readonly ListColumn<Item>[]): readonly ListColumn<Item>[] {
+  return columns.filter(({ names }) => names !== 'merchant')
 }
 
 export function itemsTable<Item>(
@@ -119,8 +125,8 @@ const createdFilters: readonly ListFilter[] = [
 ]
 
 const amountFilters: readonly ListFilter[] = [
-  { name: 'amount-from', label: 'Amount from', hint: '0.01' },
-  { name: 'amount-to', label: 'Amount to', hint: '1000' },
+  { name: 'amount-from', label: 'Amount from', hint: '0.01', size: 6 },
+  { name: 'amount-to', label: 'Amount to', hint: '1000', size: 6 },
 ]
 
 /** No index has the amounts, so one request compares at most this many rows. */

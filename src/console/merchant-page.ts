@@ -12,6 +12,7 @@ import { createContext } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import {
+  copyableId,
   descriptionList,
   emptyValue,
   idElement,
@@ -24,7 +25,7 @@ import {
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { findOwnerNames, itemsTable } from './list-page.ts'
+import { findOwnerNames, itemsTable, withoutMerchant } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { figureCells } from './payout-figures.ts'
 import { walletColumns } from './wallets-page.ts'
@@ -41,7 +42,7 @@ export const merchantPage: ConsolePage = {
     return {
       title: merchant.name,
       body: html`${descriptionList([
-        ['Id', idElement(merchant.id)],
+        ['Id', copyableId(merchant.id, 'the id')],
         ['Since', timeElement(merchant.createdAt)],
         ['Extended public key for EVM networks', valueOrEmpty(merchant.evmExtendedPublicKey)],
         ['Extended public key for Tron', valueOrEmpty(merchant.tronExtendedPublicKey)],
@@ -132,7 +133,6 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
 async function walletsSection(request: PageRequest, context: Context): Promise<Html> {
   const slice = await wallets.slice(context, { ...sliceArgs(request), owner: 'any' })
   const names = await findOwnerNames(request.service, slice.items)
-  const columns = walletColumns.filter((column) => column.names !== 'merchant')
   if (slice.items.length === 0) return html`<p class="empty">It has no wallet.</p>`
-  return html`${itemsTable({ title: 'Wallets', columns }, request, { items: slice.items, names })}${slicePager(request, slice)}`
+  return html`${itemsTable({ title: 'Wallets', columns: withoutMerchant(walletColumns) }, request, { items: slice.items, names })}${slicePager(request, slice)}`
 }

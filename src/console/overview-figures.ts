@@ -82,7 +82,7 @@ function changeText(value: number, valueBefore: number): Html {
   if (valueBefore === 0) return html``
   const percent = Math.round((100 * (value - valueBefore)) / valueBefore)
   const sign = percent < 0 ? '−' : '+'
-  return html` · ${sign}${groupThousands(Math.abs(percent))} %`
+  return html` · <span class="money">${sign}${groupThousands(Math.abs(percent))} %</span>`
 }
 
 export function uncountedNotice({ uncountedEvents }: Coverage): Html {

@@ -51,7 +51,7 @@ export const payoutPage: ConsolePage = {
   confirmationFacts: async (request) => {
     const { context, payout } = await findShownPayout(request)
     const railOrder = (await findRailOrders(context, [payout.referenceId])).get(payout.referenceId) ?? null
-    return [['Payout', html`${payout.transactionId}`], ...moneyFacts(payout, railOrder)]
+    return [['Payout', idElement(payout.transactionId)], ...moneyFacts(payout, railOrder)]
   },
   render: async (request) => {
     const { service } = request
@@ -113,7 +113,7 @@ function payoutFacts(
     ['Customer', customerLink],
     ['Purpose', html`${payout.paymentPurpose}`],
     ['Narration', valueOrEmpty(payout.narration)],
-    ['The bank’s reference', valueOrEmpty(railOrder?.reference ?? payout.fiatReferenceId)],
+    ['The bank’s reference', idElement(railOrder?.reference ?? payout.fiatReferenceId)],
     ['Cancellation requested', timeElement(railOrder?.cancelAskedAt ?? null)],
     ['Id', copyableId(payout.id, 'the id')],
     ['Reference id', copyableId(payout.referenceId, 'the reference id')],

@@ -1,4 +1,6 @@
 import { timestamp } from '../core/ids-and-clock.ts'
+import type { Merchant } from '../modules/merchants/merchant.ts'
+import { findMerchant } from '../modules/merchants/merchant.ts'
 import {
   disableWebhookAction,
   enableWebhookAction,
@@ -52,7 +54,7 @@ export const webhookPage: ConsolePage = {
       : [enableWebhookAction, rotateWebhookSecretAction]
     return {
       title: 'Webhook endpoint',
-      body: html`${endpointFacts(request, endpoint)}
+      body: html`${endpointFacts(request, endpoint, await findMerchant(service.db, endpoint.merchantId))}
 ${session.can('act') ? html`<h2>Actions</h2>\n<div class="actions">${actions.map((action) => actionForm(action))}</div>` : ''}
 <h2>Deliveries</h2>
 ${await endpointDeliveriesTable(request, context, isEnabled)}
@@ -61,7 +63,7 @@ ${await operatorActionsOn(service, endpoint.id)}`,
   },
 }
 
-function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint): Html {
+function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint, merchant: Merchant): Html {
   return descriptionList([
     ['URL', html`${endpoint.url}`],
     ['State', endpointStatusBadge(endpoint)],
@@ -73,10 +75,7 @@ function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint): Html
     ['Format', html`${endpoint.format}`],
     ['Description', valueOrEmpty(endpoint.description)],
     ['Created', timeElement(endpoint.createdAt)],
-    [
-      'Merchant',
-      html`<a href="${urlFor(`/merchants/${endpoint.merchantId}`)}"><code>${endpoint.merchantId}</code></a>`,
-    ],
+    ['Merchant', html`<a href="${urlFor(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],
     ['Id', copyableId(endpoint.id, 'the id')],
   ])
 }

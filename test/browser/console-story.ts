@@ -14,7 +14,7 @@ export type Story = Awaited<ReturnType<typeof makeStory>>
 const run = promisify(execFile)
 
 /** Runs a command on the service's database; its JSON. */
-async function command(service: Service, ...args: string[]): Promise<unknown> {
+export async function command(service: Service, ...args: string[]): Promise<unknown> {
   const { stdout } = await run(process.execPath, ['src/cli/cli.ts', ...args, '--json'], { env: service.environment })
   return JSON.parse(stdout)
 }
@@ -41,14 +41,18 @@ export async function makeStory(service: Service) {
     ['9999999930', '8'],
     ['9999999900', '9'],
   ] as const)
-    await pay(service, accountNumber, amount)
+    await pay(service, { accountNumber, amount, recipientName: hostile.slice(0, 60), narration: hostile })
   await command(service, 'rate', 'set', 'USDC', 'NGN', '1510', '--effective-at', '2099-01-01T00:00:00Z')
   const { wallets } = (await command(service, 'wallet', 'list', '--merchant', demoId, '--own')) as {
     wallets: { id: string }[]
   }
+  const { customers } = (await command(service, 'customer', 'list', '--merchant', demoId)) as {
+    customers: { id: string }[]
+  }
   return {
     payoutId: await payoutInAttention(service),
     walletId: wallets.at(-1)?.id ?? '',
+    customerId: customers.at(-1)?.id ?? '',
     merchantId: merchant.id,
     demoId,
     webhookId: endpoint.id,
@@ -56,11 +60,14 @@ export async function makeStory(service: Service) {
   }
 }
 
-async function pay(service: Service, accountNumber: string, amount: string): Promise<void> {
-  const recipient = { bankName: 'Access Bank', bankCode: '044', recipientName: hostile.slice(0, 60) }
+type Payment = Readonly<Record<'accountNumber' | 'amount' | 'recipientName' | 'narration', string>>
+
+/** Pays in USDC to an account of the sandbox. */
+export async function pay(service: Service, { accountNumber, amount, recipientName, narration }: Payment) {
+  const recipient = { bankName: 'Access Bank', bankCode: '044', recipientName }
   const bankAccount = { ...recipient, accountNumber, recipientCountry: 'NIGERIA', recipientCurrency: 'NGN' }
   const idempotencyKey = `story ${accountNumber}`
-  const input = { amount, assetCode: 'USDC', recipient: { bankAccount }, narration: hostile, idempotencyKey }
+  const input = { amount, assetCode: 'USDC', recipient: { bankAccount }, narration, idempotencyKey }
   const query = `mutation ($input: CreatePayoutInput!) { createPayout(input: $input) {
     ... on CreatePayoutPayload { payout { uuid } } ... on UserError { message } } }`
   const response = await fetch(`${service.address}/graphql`, {

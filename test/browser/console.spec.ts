@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
 import type { Page } from '@playwright/test'
 import { expectUsable } from './appearance.ts'
+import { startConsole } from './console-process.ts'
 import type { Story } from './console-story.ts'
 import { hostile, makeStory } from './console-story.ts'
 import { test as base, expect, shoot } from './fixtures.ts'
-import type { Service } from './service.ts'
 
 const test = base.extend<{ link: string; console: Page }, { story: Story }>({
   story: [
@@ -33,26 +32,6 @@ const test = base.extend<{ link: string; console: Page }, { story: Story }>({
 // The browser complains about pages that are missing or forbidden, and about forms that the console rejects.
 test.use({ expectedComplaints: /status of (404 .*\/nothing\)|40[0-35-9])/ })
 
-/** Starts a console as an operator does. */
-async function startConsole(service: Service) {
-  const child = spawn(process.execPath, ['src/cli/cli.ts', 'console', '--json'], {
-    env: service.environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const link = await new Promise<string>((resolve, reject) => {
-    child.stdout.once('data', (line) => resolve((JSON.parse(String(line)) as { link: string }).link))
-    child.once('close', () => reject(new Error('the console exited')))
-  })
-  return {
-    link,
-    stop: () => {
-      child.kill('SIGINT')
-      return closed
-    },
-  }
-}
-
 test('every page of the console is accessible, is not cut off, and escapes text from others', async ({
   console,
   story,
@@ -62,14 +41,7 @@ test('every page of the console is accessible, is not cut off, and escapes text 
   for (const [name, path] of pagesOf(story)) await expectInOrder(console, name, `${base}${path}`)
 })
 
-test('a page of the console matches its screenshot', async ({ console }) => {
-  const address = `${addressOf(console)}/books`
-  // The footer names the operator.
-  const picture = { changing: [console.locator('footer')] }
-  await expectUsable(console, 'books', { load: () => console.goto(address), picture })
-})
-
-function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
+function pagesOf({ demoId, merchantId, customerId, webhookId, walletId, payoutId }: Story) {
   return [
     ['overview', '/'],
     ['payouts-unchosen', '/payouts'],
@@ -80,6 +52,7 @@ function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
     ['merchants', '/merchants'],
     ['merchant', `/merchants/${demoId}`],
     ['customers', '/customers'],
+    ['customer', `/customers/${customerId}`],
     ['wallets', '/wallets'],
     ['payout-methods', '/payout-methods'],
     ['merchant-hostile', `/merchants/${merchantId}`],
