@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -101,6 +103,26 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       }
     },
   )
+
+  test('a connection that breaks in the middle of a body is not logged as an unexpected error', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    await app.server.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.server.address() as AddressInfo
+    const head = `host: x\r\nx-api-key: ${app.merchant.apiKey}\r\ncontent-type: application/json\r\n`
+    const socket = connect(port, '127.0.0.1')
+    const [[request]] = (await Promise.all([
+      once(app.server.server, 'request'),
+      socket.write(`POST /api/wallets HTTP/1.1\r\n${head}content-length: 100\r\n\r\n{"currency":`),
+    ])) as unknown as [[IncomingMessage]]
+    await expect.poll(() => request.listenerCount('data')).toBeGreaterThan(0)
+    const closed = new Promise((resolve) => request.once('close', resolve))
+    socket.resetAndDestroy()
+    await closed
+    await new Promise(setImmediate)
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
+    expect(lines.join('')).not.toContain('request failed')
+  })
 
   test('a body with a duplicate name is rejected by both APIs and creates nothing', async () => {
     const app = await startApp(engine)

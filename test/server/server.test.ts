@@ -129,6 +129,39 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
+  test('the host responds with 408 and an envelope to a request that does not arrive in time', async () => {
+    const app = await startApp(engine)
+    const server = app.server.server
+    // Node reports the timeout of a request by this event.
+    server.once('connection', (socket) =>
+      server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+    )
+    const [head = '', body = ''] = (await conversation(app, 'GET /livez HTTP/1.1\r\n')).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+    expect(JSON.parse(body)).toMatchObject({
+      status: 'failed',
+      error: { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time.' },
+      request_id: /x-request-id: (\S+)/.exec(head)?.[1],
+    })
+  })
+
+  test.each(['a', 'ä'])('a response of several thousand letters %s arrives whole', async (letter) => {
+    const app = await startApp(engine)
+    await app.server.listen({ host: '127.0.0.1', port: 0 })
+    const url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}/api/wallets`
+    const headers = { 'x-api-key': app.merchant.apiKey, 'content-type': 'application/json' }
+    const description = letter.repeat(200)
+    for (let i = 0; i < 25; i++) {
+      const body = JSON.stringify({ currency: 'NGN', description })
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
+    }
+    const answer = await fetch(`${url}?limit=25`, { headers })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+    const { data } = JSON.parse(bytes.toString())
+    expect(JSON.stringify(data).split(description)).toHaveLength(26)
+  })
+
   test('the host rejects an unknown caller, or else a body over the limit, before the body has arrived', async () => {
     const app = await startApp(engine)
     const announced = (key: string) =>
