@@ -223,20 +223,29 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect(await statusFor('sandbox', live)).toBe(401)
   })
 
-  test.each(['Bearer', 'bearer', 'BEARER'])(
-    'ruling 12: Authorization: %s is equivalent to x-api-key',
-    async (scheme) => {
+  test.each(['Bearer KEY', 'bearer KEY', 'BEARER KEY', 'Bearer   KEY', 'Bearer KEY '])(
+    'ruling 12: "Authorization: %s" is equivalent to x-api-key',
+    async (form) => {
       const app = await startApp(engine)
-      const headers = { authorization: `${scheme} ${app.merchant.apiKey}` }
+      const headers = { authorization: form.replace('KEY', app.merchant.apiKey) }
       expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
     },
   )
 
+  test('an API key may have spaces around it in x-api-key', async () => {
+    const app = await startApp(engine)
+    const headers = { authorization: `Bearer ${app.merchant.apiKey}` }
+    expect((await app.rest('GET', '/api/customers', { headers, key: ` ${app.merchant.apiKey} ` })).status).toBe(200)
+  })
+
   test('ruling 12: an Authorization header with another scheme is ignored if x-api-key is present', async () => {
     const app = await startApp(engine)
-    const headers = { authorization: 'Basic dXNlcjpwYXNz' }
-    expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
-    expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
+    for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearerish token', 'Proxy Bearer token']) {
+      const headers = { authorization }
+      expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
+      const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
+      expect([status, body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+    }
   })
 
   test('ruling 12: x-api-key and Authorization are accepted together only if they have the same API key', async () => {
