@@ -196,9 +196,9 @@ export const modules: readonly Module[] = [
     ],
     tests: [
       'test/app/workers/rate-limit.test.ts',
-      'test/modules/client-tokens/limits.test.ts',
-      'test/graphql/{http,streams}.test.ts',
-      'test/rest/{keys,requests}.test.ts',
+      'test/modules/client-tokens/{events,limits}.test.ts',
+      'test/graphql/{http,request-paths,streams}.test.ts',
+      'test/rest/{keys,refusals,requests}.test.ts',
       'test/server/{bodies,browser-api-keys,graphql-sse,open-streams,response-flush,server}.test.ts',
     ],
     target: 85,

@@ -21,8 +21,8 @@ export default {
     setupFiles: ['test/mutation/fresh-modules.ts'],
     maxWorkers: 1,
     // A mutant may make a test wait without end.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
   },
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
+import { unavailable } from '../../src/core/errors.ts'
 import type { Query } from '../../src/database/query.ts'
 import type { ApiKey } from '../../src/modules/merchants/api-key.ts'
 import { formatApiKey, newApiKey, parseApiKey } from '../../src/modules/merchants/api-key.ts'
@@ -40,7 +41,10 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     const app = await startApp(engine)
     for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
       const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
-      expect([answer.status, answer.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+      expect([answer.status, answer.body.error]).toEqual([
+        401,
+        { code: 'MISSING_TOKEN', message: 'An API key is required in the x-api-key header.' },
+      ])
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
     }
   })
@@ -74,6 +78,18 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     // Without a limit, wrong keys have none either.
     const free = await startApp(engine)
     for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
+  })
+
+  test('ruling 6: requests that fail because the database is unavailable do not count as wrong API keys', async () => {
+    const app = await startApp(engine)
+    const execute = (): never => {
+      throw unavailable()
+    }
+    const { server } = serverOf(app, { db: { ...app.db, execute } }, 2)
+    const ask = async (headers: Record<string, string>) =>
+      (await server.inject({ method: 'GET', url: '/api/customers', headers })).statusCode
+    for (let i = 0; i < 4; i++) expect(await ask({ 'x-api-key': 'nonsense' })).toBe(503)
+    expect(await ask({})).toBe(401)
   })
 
   test('a wrong API key is not logged as an internal error if the caller has already disconnected', async () => {
@@ -207,20 +223,29 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect(await statusFor('sandbox', live)).toBe(401)
   })
 
-  test.each(['Bearer', 'bearer', 'BEARER'])(
-    'ruling 12: Authorization: %s is equivalent to x-api-key',
-    async (scheme) => {
+  test.each(['Bearer KEY', 'bearer KEY', 'BEARER KEY', 'Bearer   KEY', 'Bearer KEY '])(
+    'ruling 12: "Authorization: %s" is equivalent to x-api-key',
+    async (form) => {
       const app = await startApp(engine)
-      const headers = { authorization: `${scheme} ${app.merchant.apiKey}` }
+      const headers = { authorization: form.replace('KEY', app.merchant.apiKey) }
       expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
     },
   )
 
-  test('ruling 12: an Authorization header with the scheme Basic is ignored if x-api-key is present', async () => {
+  test('an API key may have spaces around it in x-api-key', async () => {
     const app = await startApp(engine)
-    const headers = { authorization: 'Basic dXNlcjpwYXNz' }
-    expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
-    expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
+    const headers = { authorization: `Bearer ${app.merchant.apiKey}` }
+    expect((await app.rest('GET', '/api/customers', { headers, key: ` ${app.merchant.apiKey} ` })).status).toBe(200)
+  })
+
+  test('ruling 12: an Authorization header with another scheme than Bearer is ignored if x-api-key is present', async () => {
+    const app = await startApp(engine)
+    for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearerish token', 'Proxy Bearer token']) {
+      const headers = { authorization }
+      expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
+      const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
+      expect([status, body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+    }
   })
 
   test('ruling 12: x-api-key and Authorization are accepted together only if they have the same API key', async () => {
@@ -257,7 +282,7 @@ async function wrongKeys(app: App): Promise<string[]> {
   return ['', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
 }
 
-function serverOf(app: App, changes: Partial<App['service']>) {
+function serverOf(app: App, changes: Partial<App['service']>, rateLimit: number | null = null) {
   const logger = createLogger('silent', { write: () => {} })
-  return { server: createServer({ service: { ...app.service, ...changes }, logger, rateLimit: null }) }
+  return { server: createServer({ service: { ...app.service, ...changes }, logger, rateLimit }) }
 }

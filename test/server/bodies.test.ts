@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -26,6 +28,7 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       const answer = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
       expect([coding, answer.status, answer.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
       expect(answer.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
+      expect(answer.text).toContain('A body must not be compressed.')
     }
     expect(await readStoredRows(app)).toEqual(before)
     for (const coding of ['identity', 'Identity', '']) {
@@ -43,17 +46,28 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       'Charset=ISO-8859-1',
       'charset=',
       'a=b;charset=x',
+      'charset = utf-16',
+      'charset=xutf-8',
+      'charset=utf-8x',
+      'charset="utf-8;x"',
     ]) {
       const headers = { 'content-type': `application/json; ${parameters}` }
       const answer = await app.rest('POST', path, { payload, headers })
       expect([parameters, answer.status]).toEqual([parameters, 415])
       expect(answer.headers['accept-encoding']).toBeUndefined()
+      expect(answer.text).toContain('A body must be in UTF-8.')
     }
     for (const parameters of ['charset=utf-8', 'charset=UTF-8', 'charset="utf-8"', 'charset=utf8', 'v=1']) {
       const headers = { 'content-type': `application/json; ${parameters}` }
       const answer = await app.rest('POST', path, { payload, headers })
       expect([parameters, answer.status < 300]).toEqual([parameters, true])
     }
+  })
+
+  test.each(['GET', 'HEAD'] as const)('a %s request may have headers of a body, which are ignored', async (method) => {
+    const { server, merchant } = await startApp(engine)
+    const headers = { 'x-api-key': merchant.apiKey, 'content-encoding': 'gzip', 'content-type': 'x/y; charset=utf-16' }
+    expect((await server.inject({ method, url: '/graphql?query={merchant{id}}', headers })).statusCode).toBe(200)
   })
 
   test.each(Object.entries(accepted))(
@@ -101,6 +115,26 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       }
     },
   )
+
+  test('a connection that breaks in the middle of a body is not logged as an unexpected error', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    await app.server.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.server.address() as AddressInfo
+    const head = `host: x\r\nx-api-key: ${app.merchant.apiKey}\r\ncontent-type: application/json\r\n`
+    const socket = connect(port, '127.0.0.1')
+    const [[request]] = (await Promise.all([
+      once(app.server.server, 'request'),
+      socket.write(`POST /api/wallets HTTP/1.1\r\n${head}content-length: 100\r\n\r\n{"currency":`),
+    ])) as unknown as [[IncomingMessage]]
+    await expect.poll(() => request.listenerCount('data')).toBeGreaterThan(0)
+    const closed = new Promise((resolve) => request.once('close', resolve))
+    socket.resetAndDestroy()
+    await closed
+    await new Promise(setImmediate)
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
+    expect(lines.join('')).not.toContain('request failed')
+  })
 
   test('a body with a duplicate name is rejected by both APIs and creates nothing', async () => {
     const app = await startApp(engine)

@@ -145,10 +145,16 @@ describe.each(everyEngine)('the API keys of open streams on %s', (engine) => {
     const app = await startApp(engine, { clock: () => time })
     let reads = 0
     let isAway = false
+    let held: Promise<void> | null = null
+    let heldRows: Promise<never[]> | null = null
     let latest: unknown = null
     const execute: Service['db']['execute'] = (query, params) => {
       reads++
       if (isAway) throw new Error('the database is away')
+      if (held !== null) {
+        heldRows = held.then(() => app.db.execute<never>(query, params))
+        return heldRows
+      }
       const rows = app.db.execute<never>(query, params)
       latest = rows
       return rows
@@ -174,6 +180,17 @@ describe.each(everyEngine)('the API keys of open streams on %s', (engine) => {
       },
       setAway: (away: boolean) => {
         isAway = away
+      },
+      /** Lets no query return until the returned function is called. */
+      hold: () => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        held = promise
+        return async () => {
+          held = null
+          resolve()
+          await heldRows
+          await new Promise((resolve) => setImmediate(resolve))
+        }
       },
       time: () => time,
     }
@@ -226,6 +243,16 @@ describe.each(everyEngine)('the API keys of open streams on %s', (engine) => {
     setAway(false)
     await look()
     expect(await currentState(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
+    release()
+  })
+
+  test('are read by one query at a time while the database does not respond', async () => {
+    const { open, look, keyOf, hold } = await startWatching()
+    const { release } = open({ keyId: await keyOf() })
+    const resume = hold()
+    expect([await look(), await look(), await look()]).toEqual([1, 0, 0])
+    await resume()
+    expect(await look()).toBe(engine === 'sqlite' ? 0 : 1)
     release()
   })
 

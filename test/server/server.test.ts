@@ -94,20 +94,33 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
+  const twice = 'The Host header must be given once.'
   test.each([
-    ['a missing Host', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\n'],
-    ['two different Hosts', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nHost: b\r\n'],
-    ['two equal Hosts', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.1\r\nhost: a\r\nhost: a\r\n'],
-    ['two Hosts in HTTP/1.0', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.0\r\nhost: a\r\nhost: b\r\n'],
-    ['an absolute URL without a Host', 400, 'MALFORMED_REQUEST', 'GET /nowhere HTTP/1.1\r\n'],
-    ['an unknown Expect', 417, 'EXPECTATION_FAILED', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n'],
-  ])('the host rejects %s with an envelope and a request id', async (_, status, code, head) => {
+    ['a missing Host', 400, 'MALFORMED_REQUEST', 'The Host header is required.', 'GET /api/customers HTTP/1.1\r\n'],
+    ['two different Hosts', 400, 'MALFORMED_REQUEST', twice, 'GET /api/customers HTTP/1.1\r\nhost: a\r\nHost: b\r\n'],
+    ['two equal Hosts', 400, 'MALFORMED_REQUEST', twice, 'GET /livez HTTP/1.1\r\nhost: a\r\nhost: a\r\n'],
+    ['two Hosts in HTTP/1.0', 400, 'MALFORMED_REQUEST', twice, 'GET /livez HTTP/1.0\r\nhost: a\r\nhost: b\r\n'],
+    [
+      'an absolute URL without a Host',
+      400,
+      'MALFORMED_REQUEST',
+      'The Host header is required.',
+      'GET /nowhere HTTP/1.1\r\n',
+    ],
+    [
+      'an unknown Expect',
+      417,
+      'EXPECTATION_FAILED',
+      'The only expectation that can be met is 100-continue.',
+      'GET /api/customers HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n',
+    ],
+  ])('the host rejects %s with an envelope and a request id', async (_, status, code, message, head) => {
     const app = await startApp(engine)
     const answer = await conversation(app, `${head}connection: close\r\n\r\n`)
     const [top = '', body = ''] = answer.split('\r\n\r\n')
     expect(top).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     const requestId = /x-request-id: (\S+)/.exec(top)?.[1]
-    expect(JSON.parse(body)).toMatchObject({ status: 'failed', error: { code }, request_id: requestId })
+    expect(JSON.parse(body)).toMatchObject({ status: 'failed', error: { code, message }, request_id: requestId })
     expect(top).toContain('x-content-type-options: nosniff')
   })
 
@@ -125,8 +138,42 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
       const [head = '', body = ''] = (await conversation(app, sent)).split('\r\n\r\n')
       expect(head).toMatch(/^HTTP\/1\.1 400 /)
       const requestId = /x-request-id: (\S+)/.exec(head)?.[1]
-      expect(JSON.parse(body)).toMatchObject({ status: 'failed', request_id: requestId })
+      const message = 'This is not a valid HTTP request.'
+      expect(JSON.parse(body)).toMatchObject({ status: 'failed', error: { message }, request_id: requestId })
     }
+  })
+
+  test('the host responds with 408 and an envelope to a request that does not arrive in time', async () => {
+    const app = await startApp(engine)
+    const server = app.server.server
+    // Node reports the timeout of a request by this event.
+    server.once('connection', (socket) =>
+      server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+    )
+    const [head = '', body = ''] = (await conversation(app, 'GET /livez HTTP/1.1\r\n')).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+    expect(JSON.parse(body)).toMatchObject({
+      status: 'failed',
+      error: { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time.' },
+      request_id: /x-request-id: (\S+)/.exec(head)?.[1],
+    })
+  })
+
+  test.each(['a', 'ä'])('a response of several thousand letters %s arrives whole', async (letter) => {
+    const app = await startApp(engine)
+    await app.server.listen({ host: '127.0.0.1', port: 0 })
+    const url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}/api/wallets`
+    const headers = { 'x-api-key': app.merchant.apiKey, 'content-type': 'application/json' }
+    const description = letter.repeat(200)
+    for (let i = 0; i < 25; i++) {
+      const body = JSON.stringify({ currency: 'NGN', description })
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
+    }
+    const answer = await fetch(`${url}?limit=25`, { headers })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+    const { data } = JSON.parse(bytes.toString())
+    expect(JSON.stringify(data).split(description)).toHaveLength(26)
   })
 
   test('the host rejects an unknown caller, or else a body over the limit, before the body has arrived', async () => {

@@ -10,7 +10,7 @@ import { securityHeaderLines } from './security-headers.ts'
 export const bodyLimitBytes = 256 * 1024
 
 /** An unexpected error becomes INTERNAL without detail (ruling 9). */
-export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
+export function toDomainError(error: unknown, { log, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
       log.error({ request_id: id, err: error.cause ?? error }, 'request failed: the database is unavailable')
@@ -18,30 +18,27 @@ export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest):
   }
   const { code: fastifyCode, statusCode = 500 } = error as { code?: string; statusCode?: number }
   const code = codeByFastifyError[String(fastifyCode)] ?? (statusCode < 500 ? 'MALFORMED_REQUEST' : undefined)
-  if (code) return new DomainError(code, messageByCode[code] ?? 'The request is malformed.')
-  if (raw.destroyed && fastifyCode === 'ECONNRESET') {
-    return new DomainError('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
-  }
+  if (code) return new DomainError(code, messageByCode[code])
   log.error({ request_id: id, err: error }, 'request failed: unexpected error')
   return new DomainError('INTERNAL', 'The service failed. The request id names the entry in its log.')
 }
 
-const codeByFastifyError: Record<string, ErrorCode> = {
+const codeByFastifyError: Record<string, keyof typeof messageByCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_REQUEST',
   FST_ERR_BAD_URL: 'ENDPOINT_NOT_FOUND',
 }
 
-const messageByCode: Partial<Record<ErrorCode, string>> = {
+const messageByCode = {
   PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
   UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
   MALFORMED_REQUEST: 'This is not a valid HTTP request.',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
-}
+} satisfies Partial<Record<ErrorCode, string>>
 
 export function endpointNotFound(): DomainError {
-  return new DomainError('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+  return new DomainError('ENDPOINT_NOT_FOUND', messageByCode.ENDPOINT_NOT_FOUND)
 }
 
 /**

@@ -14,6 +14,7 @@ async function requestFrom({ server }: App, key: string, remoteAddress: string) 
   const rest = await server.inject({ url: '/api/wallets', headers, remoteAddress })
   const payload = { query: '{ merchant { name } }' }
   const graphql = await server.inject({ method: 'POST', url: '/graphql', headers, remoteAddress, payload })
+  if (rest.statusCode === 403) expect(rest.json().message).toBe('The API key may not be used from this address.')
   const codes = [rest.json().error?.code, graphql.json().errors?.[0].extensions.code]
   return [rest.statusCode, graphql.statusCode, ...codes.filter((code) => code !== undefined)]
 }
