@@ -11,7 +11,7 @@ import { bucketOfDuration, noDuration } from './duration-buckets.ts'
  * volume: a payout that was returned counts three times, as created, completed and returned. `durationBucket` is the
  * bucket of the time from creation to completion.
  */
-export type PayoutStatistics = RowOf<'payoutStatistics'>
+type PayoutStatistics = RowOf<'payoutStatistics'>
 
 export type StatisticsChange = Omit<PayoutStatistics, 'merchantId'>
 
