@@ -70,7 +70,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .cards a::after { content: ''; position: absolute; inset: 0 }
 .cards strong { display: block; margin: .1rem 0; font-size: 1.45rem; font-weight: 650; letter-spacing: -.02em; font-variant-numeric: tabular-nums }
 .cards p { margin: 0; font-size: .86rem; color: var(--faint) }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin: 1rem 0 }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1rem; margin: 1rem 0 }
 .chart { margin: 0; min-width: 0 }
 .charts > .chart:only-child { max-width: 38rem }
 .chart figcaption { flex-wrap: wrap; gap: .2rem 1rem; padding: .35rem .9rem }

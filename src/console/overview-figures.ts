@@ -1,6 +1,10 @@
 import { merchantsAfter } from '../modules/merchants/repository.ts'
-import type { CorridorSum, Coverage } from '../modules/payout-statistics/read-statistics.ts'
-import { readCorridorStatistics, readDailyStatistics } from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum, Coverage, CreatedSum } from '../modules/payout-statistics/read-statistics.ts'
+import {
+  readCorridorStatistics,
+  readCreatedSums,
+  readDailyStatistics,
+} from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
@@ -27,7 +31,7 @@ export async function overviewFigures(request: PageRequest, { days, coverage }: 
   const { uncountedEvents: uncounted } = coverage
   if (sums.length === 0) return uncounted > 0 ? uncountedNotice(coverage) : emptyState(request)
   const ofToday = await readCorridorStatistics(service, { from: today, through: today })
-  const before = await readCorridorStatistics(service, {
+  const before = await readCreatedSums(service, {
     from: dayOf(now - (2 * shownDays - 1) * dayMs),
     through: dayOf(now - shownDays * dayMs),
   })
@@ -46,7 +50,8 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  readonly before: readonly CorridorSum[]
+  /** The sums of the previous period. */
+  readonly before: readonly CreatedSum[]
   readonly ofToday: readonly CorridorSum[]
 }
 
@@ -54,16 +59,19 @@ function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
       figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
-    const change = changeText(Number(ofAsset(sums)), Number(ofAsset(before)))
+    // Each batch of merchants has sums of its own.
+    const volumeBefore = before.reduce((total, each) => (each.assetCode === asset ? total + each.amount : total), 0n)
+    const change = changeText(Number(ofAsset(sums)), Number(volumeBefore))
     const detail = html`${moneyText(ofAsset(ofToday))} today${change}`
     return figureCard(urlFor('/payouts', { asset }), `${asset} volume`, { value: moneyText(ofAsset(sums)), detail })
   })
-  const [figures, figuresBefore] = [figuresOf(sums), figuresOf(before)]
+  const figures = figuresOf(sums)
+  const createdBefore = before.reduce((total, { payoutCount }) => total + payoutCount, 0)
   return html`<h2>The last 30 days <small class="faint">compared with the 30 days before</small></h2>
 <ul class="cards">
 ${volumes}${figureCard(urlFor('/payouts'), 'Payouts', {
   value: html`${groupThousands(figures.created)}`,
-  detail: html`${groupThousands(figuresOf(ofToday).created)} today${changeText(figures.created, figuresBefore.created)}`,
+  detail: html`${groupThousands(figuresOf(ofToday).created)} today${changeText(figures.created, createdBefore)}`,
 })}${figureCard(urlFor('/payouts', { status: 'FAILED' }), 'Success rate', {
   value: successText(figures),
   detail: html`${groupThousands(figures.failed)} failed, ${groupThousands(figures.returned)} returned`,

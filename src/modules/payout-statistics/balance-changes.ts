@@ -6,7 +6,7 @@ import { balanceChangeOf } from '../ledger/entry.ts'
  * The change of the balances of all wallets of a merchant on a day in UTC: a date such as `2026-03-01`, or `allDays` for
  * the sum of all days, which is the present balance.
  */
-export type DailyBalanceChange = RowOf<'dailyBalanceChanges'>
+type DailyBalanceChange = RowOf<'dailyBalanceChanges'>
 
 export type BalanceChange = Omit<DailyBalanceChange, 'merchantId'>
 

@@ -10,7 +10,7 @@ import { bucketOfDuration, noDuration } from './duration-buckets.ts'
  * outcomes, on the day of the outcome. An outcome is never subtracted from the volume: a returned payout counts three
  * times, as created, completed and returned. `durationBucket` is the bucket of the time from creation to completion.
  */
-export type PayoutStatistics = RowOf<'payoutStatistics'>
+type PayoutStatistics = RowOf<'payoutStatistics'>
 
 export type StatisticsChange = Omit<PayoutStatistics, 'merchantId'>
 

@@ -2,14 +2,19 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
-import { coverageOfMerchants, statisticsByCorridor, statisticsByDay } from './repository.ts'
+import { coverageOfMerchants, creationsByAsset, statisticsByCorridor, statisticsByDay } from './repository.ts'
 
-type Sums = { readonly payoutCount: number; readonly amount: bigint; readonly fee: bigint }
+/** `amount` is in units of 10⁻⁸. */
+type Sums = { readonly payoutCount: number; readonly amount: bigint }
 
-/** Amounts are in 10⁻⁸ units. */
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
-export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> & Sums
+/** The payouts that were created in a period. */
+export type CreatedSum = Pick<StatisticsChange, 'assetCode'> & Sums
+
+/** `fee` is in units of 10⁻⁸. */
+export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> &
+  Sums & { readonly fee: bigint }
 
 /** Days in UTC, for example `2026-03-01`; both are inclusive. */
 type DayRange = { readonly from: string; readonly through: string }
@@ -18,7 +23,14 @@ type DayRange = { readonly from: string; readonly through: string }
 export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
   const sums: DailySum[] = []
   for await (const merchantIds of iterateMerchantIds(db))
-    for (const row of await statisticsByDay(db, { merchantIds, ...range })) sums.push(withAmounts(row))
+    for (const row of await statisticsByDay(db, { merchantIds, ...range })) sums.push(withAmount(row))
+  return sums
+}
+
+export async function readCreatedSums({ db }: Service, range: DayRange): Promise<readonly CreatedSum[]> {
+  const sums: CreatedSum[] = []
+  for await (const merchantIds of iterateMerchantIds(db))
+    for (const row of await creationsByAsset(db, { merchantIds, ...range })) sums.push(withAmount(row))
   return sums
 }
 
@@ -29,20 +41,24 @@ export async function readCorridorStatistics(
 ): Promise<readonly CorridorSum[]> {
   const sums: CorridorSum[] = []
   for await (const merchantIds of merchantId === undefined ? iterateMerchantIds(db) : [[merchantId]]) {
-    for (const { durationBucket, ...row } of await statisticsByCorridor(db, { merchantIds, ...range }))
-      sums.push({ ...withAmounts(row), durationBucket: Number(durationBucket) })
+    for (const { durationBucket, feeUnits, feeRest, ...row } of await statisticsByCorridor(db, {
+      merchantIds,
+      ...range,
+    })) {
+      const fee = BigInt(feeUnits) * oneUnit + BigInt(feeRest)
+      sums.push({ ...withAmount(row), fee, durationBucket: Number(durationBucket) })
+    }
   }
   return sums
 }
 
-type SummedRow = Readonly<Record<'payoutCount' | 'amountUnits' | 'amountRest' | 'feeUnits' | 'feeRest', bigint>>
+type SummedRow = Readonly<Record<'payoutCount' | 'amountUnits' | 'amountRest', bigint>>
 
-function withAmounts<Row extends SummedRow>({ amountUnits, amountRest, feeUnits, feeRest, payoutCount, ...key }: Row) {
+function withAmount<Row extends SummedRow>({ amountUnits, amountRest, payoutCount, ...key }: Row) {
   return {
     ...key,
     payoutCount: Number(payoutCount),
     amount: BigInt(amountUnits) * oneUnit + BigInt(amountRest),
-    fee: BigInt(feeUnits) * oneUnit + BigInt(feeRest),
   }
 }
 

@@ -148,17 +148,13 @@ export const transfersBetween = query((p: Params<EventRange>) =>
 
 type DayRange = { merchantIds: readonly string[]; from: string; through: string }
 
-const sums = [
-  sql<bigint>`sum(payout_count)`.as('payoutCount'),
-  sql<bigint>`sum(amount_units)`.as('amountUnits'),
-  sql<bigint>`sum(amount_rest)`.as('amountRest'),
-  sql<bigint>`sum(fee_units)`.as('feeUnits'),
-  sql<bigint>`sum(fee_rest)`.as('feeRest'),
-] as const
-
 function statisticsWithin(p: Params<DayRange>) {
   return selectFrom('payoutStatistics')
-    .select(sums)
+    .select([
+      sql<bigint>`sum(payout_count)`.as('payoutCount'),
+      sql<bigint>`sum(amount_units)`.as('amountUnits'),
+      sql<bigint>`sum(amount_rest)`.as('amountRest'),
+    ])
     .where('merchantId', 'in', listParam(p.merchantIds))
     .where('day', '>=', p.from)
     .where('day', '<=', p.through)
@@ -168,9 +164,16 @@ export const statisticsByDay = query((p: Params<DayRange>) =>
   acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
 )
 
+export const creationsByAsset = query((p: Params<DayRange>) =>
+  acrossMerchants(
+    statisticsWithin(p).select('assetCode').where('status', '=', sql.lit('PROCESSING')).groupBy('assetCode'),
+  ),
+)
+
 export const statisticsByCorridor = query((p: Params<DayRange>) =>
   acrossMerchants(
     statisticsWithin(p)
+      .select([sql<bigint>`sum(fee_units)`.as('feeUnits'), sql<bigint>`sum(fee_rest)`.as('feeRest')])
       .select(['assetCode', 'recipientCurrency', 'status', 'durationBucket'])
       .groupBy(['assetCode', 'recipientCurrency', 'status', 'durationBucket']),
   ),

@@ -69,7 +69,6 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'exports:feeSums': 'adds up a thousand numbers at most',
   'trusted-documents:allTrustedDocuments': 'lists the documents, for an operator',
   'trusted-documents:latestRevision': 'reads one number at the end of an index, for an operator',
-  'wallets:heldBalances': 'adds up a thousand balances at most, for an operator',
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
 
