@@ -64,7 +64,9 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/** Accepts upper and lower case, hyphens and spaces. The operation rejects an unknown state. */
+/**
+ * Accepts a price state in upper or lower case, with hyphens or spaces. The operation rejects an unknown price state.
+ */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

@@ -55,7 +55,7 @@ ${await operatorActionsOn(service, customer.id)}`,
   },
 }
 
-/** Omits statuses that no payout has. */
+/** Omits statuses that no payout of the customer has. */
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
   const counts: Html[] = []
   for (const status of payoutStatuses) {

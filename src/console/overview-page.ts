@@ -29,7 +29,7 @@ const hourSeconds = 3_600
 const sealingLimitSeconds = 60
 const maxShown = 5
 
-/** Limits the cost of the page. Few installations have more payouts in progress. */
+/** Limits how many payouts in progress the page counts. Few installations have more payouts in progress than this. */
 const maxCountedPayouts = 1_000
 
 export const overviewPage: ConsolePage = {
@@ -134,7 +134,7 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** The overview warns if a smaller share of the latest webhooks was delivered. */
+/** The overview warns if a smaller share of the latest webhooks than this was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

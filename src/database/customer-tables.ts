@@ -11,8 +11,8 @@ const p = placeholders<Params<CustomerScopeParams>>()
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
 /**
- * Rows with the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may generate
- * `owner`.
+ * Rows that have the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may
+ * generate `owner`.
  */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 

@@ -29,7 +29,7 @@ export function isNumeric({ kind }: CopiedColumn): boolean {
 
 export type TableReference = { readonly child: string; readonly parent: string }
 
-/** Orders parents before children. @throws Error if there is a cycle */
+/** Orders each table after the tables that it references. @throws Error if the references have a cycle */
 export function orderByReferences(
   unordered: readonly CopiedTable[],
   references: readonly TableReference[],
