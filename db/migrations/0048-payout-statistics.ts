@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The table stores how many payouts of a merchant reached a status on a day, by asset and recipient currency. Completed
-// payouts are also counted by duration. The counts and sums can be rebuilt from the events.
+// The table stores how many payouts of a merchant reached a status on a day, by asset and recipient currency. The
+// counts and sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [
@@ -24,7 +24,6 @@ export const payoutStatistics: Migration = {
         .addColumn('amount_rest', amount, (c) => c.notNull())
         .addColumn('fee_units', amount, (c) => c.notNull())
         .addColumn('fee_rest', amount, (c) => c.notNull())
-        // The primary key serves queries for a merchant's range of days.
         .addPrimaryKeyConstraint('payout_statistics_key', [
           'merchant_id',
           'day',

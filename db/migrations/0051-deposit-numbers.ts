@@ -43,7 +43,6 @@ export const depositNumbers: Migration = {
       ) as deposited
       where deposited.merchant_id = sequences.merchant_id and sequences.name = 'payouts'
         and sequences.latest_time < deposited.latest_time`),
-    // This index serves searches for deposits by time and by number.
     schema.createIndex('deposits_by_sequence').unique().on('deposits').columns(['merchant_id', 'sequence']),
     // Serves the list of transactions.
     schema

@@ -75,7 +75,6 @@ export const openingTransfers: Migration = {
           case kind when 'payout' then 'credit' else 'debit' end, fee, null, null
         from transfers where fee > 0`,
     ),
-    // This index serves a wallet's statement, and makes the numbers of a wallet's transfers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()

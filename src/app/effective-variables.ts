@@ -59,7 +59,6 @@ export function effectiveVariables(
   const railSecrets = Object.keys(variables).filter((name) => /^RAIL_SECRET_/.test(name))
   const declarations: Readonly<Record<string, VariableDeclaration>> = {
     ...configurationVariables,
-    // The default of CORS_ORIGINS depends on the mode.
     CORS_ORIGINS: { default: corsOrigins.join(',') || null },
     ...Object.fromEntries(railSecrets.toSorted().map((name) => [name, { default: null, isSecret: true as const }])),
     ...telemetryVariables,

@@ -7,7 +7,6 @@ export type EnvFile = { readonly variables: Readonly<Record<string, string>>; re
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** A missing `.env` file counts as empty. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
@@ -21,10 +20,7 @@ export function readEnvFile(folder: string): EnvFile {
   }
 }
 
-/**
- * Sets the variables that the environment lacks, and returns the names of the variables that it set. A variable with an
- * empty value counts as absent.
- */
+/** Sets the variables that the environment lacks, and returns the names of the variables that it set. */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
   for (const [name, value] of missing) environment[name] = value

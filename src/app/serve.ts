@@ -68,7 +68,6 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
   const started = await startProcess(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
   const measuring = await instrumentTracing(metrics, started, 'reader')
   const writer = writerPath === null ? null : connectToWriter(writerPath, started.db.refresh)
-  // The writer process measures the writes itself.
   const db = writer === null ? measuring.wrapDatabase(started.db) : withWriterPing(started.db, writer.ping)
   const perform = writer?.perform ?? measuring.wrapPerform(performLocally)
   const { mode, webhookAllowed } = config

@@ -136,7 +136,6 @@ function prepareColumn(
 /** Ids and times are never truncated, because a part of an id or time is useless. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
-/** Returns the columns with the highest priority that fit. Columns that are narrowed get the remaining width. */
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
   let left = width + columnGap.length
   const widths = new Map<PreparedColumn, number>()

@@ -64,9 +64,7 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/**
- * Accepts a price state in upper or lower case, with hyphens or spaces. The operation rejects an unknown price state.
- */
+/** The operation rejects an unknown price state. */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

@@ -32,7 +32,7 @@ export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): 
   return movesMoney === true || isIrreversible === true
 }
 
-/** A form is collapsed behind its title. A rejected form is open and shows the error. */
+/** A rejected form is open and shows the error. */
 export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
   return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
 <summary>${action.title}</summary>

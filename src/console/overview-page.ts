@@ -29,7 +29,7 @@ const hourSeconds = 3_600
 const sealingLimitSeconds = 60
 const maxShown = 5
 
-/** Limits how many payouts in progress the page counts. Few installations have more payouts in progress than this. */
+/** Limits how many payouts in progress the page counts. */
 const maxCountedPayouts = 1_000
 
 export const overviewPage: ConsolePage = {

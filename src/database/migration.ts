@@ -3,11 +3,11 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 
 /** A released migration never changes. */
 export type Migration = {
-  /** `NNNN-noun`; migrations run in the order of their numbers. */
+  /** The name has the form `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** Databases of development versions before 1.0.0 have this name. */
+  /** The migration has this name in databases of development versions before 1.0.0. */
   readonly formerName?: string
-  /** Describes the rewritten data for the waiting operator. Absent if the migration is fast. */
+  /** Describes the rewritten data for the waiting operator. `rewrites` is absent if the migration is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
@@ -76,7 +76,7 @@ export type MigrationDialect = {
   /** SQLite stores narrow rows in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
   /**
-   * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL the key needs a
+   * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL, the foreign key needs a
    * generated text column.
    */
   readonly referenceToText: <Table extends string, Column extends string>(
@@ -127,7 +127,7 @@ export type SchemaObject = {
   readonly isHarmless: boolean
 }
 
-/** `differences` can make writes fail or allow changes to history. `notices` are harmless additions. */
+/** Differences of the schema can make writes fail or allow changes to history. `notices` are harmless additions. */
 export type SchemaCheck = {
   readonly differences: readonly string[]
   readonly notices: readonly string[]

@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** A list is the right side of `in`. */
+/** A list placeholder is the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {

@@ -2,7 +2,7 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Kysely's types, inserts and the decoding of rows are derived from this. A test compares it with the migrations.
+ * Kysely's types, inserts and the decoding of rows are derived from this declaration.
  *
  * In merchants' tables, `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the
  * customer's id, or the merchant's id in rows without a customer, so that one index serves both.

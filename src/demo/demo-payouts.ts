@@ -84,7 +84,7 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The second rail is no longer configured. */
+/** The rail `za-eft` is no longer configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const recipientIn =

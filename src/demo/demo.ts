@@ -45,8 +45,8 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // A second transaction, because events get their numbers after the commit. Endpoints need a key that encrypts their
-  // secrets.
+  // The webhooks are seeded in a second transaction, because events get their numbers after the commit. Webhook
+  // endpoints need a key that encrypts their secrets.
   if (merchantId !== null && service.secrets !== noSecrets) await seedWebhooks(service, merchantId)
   return hasDemo
 }

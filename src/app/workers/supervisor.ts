@@ -35,10 +35,7 @@ const maxMissedHeartbeats = 5
  */
 const maxMissedStartHeartbeats = 30
 
-/**
- * Each process limits the duration of its own shutdown. The supervisor kills the processes that still run after this
- * timeout.
- */
+/** The supervisor kills the processes that still run after this timeout. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
@@ -88,10 +85,7 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /**
-   * Starts a process, and starts a replacement whenever the process dies. Resolves with the first process's startup
-   * message.
-   */
+  /** Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number

@@ -109,7 +109,6 @@ function compareResponse(step: ContractStep, status: number, body: unknown): Dif
   return findDifferences(schema, body)
 }
 
-/** If a member differs in several rows, reports it once. */
 function withoutRepeats(differences: readonly Difference[]): Difference[] {
   return [...new Map(differences.map((each) => [`${each.path} ${each.expected}`, each])).values()]
 }

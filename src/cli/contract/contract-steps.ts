@@ -1,6 +1,5 @@
 import type { Route } from '../../rest/route.ts'
 
-/** The ids and other values that previous responses of the server contained. */
 export type FoundObjects = {
   /** The customers whose wallets have not been read yet. */
   customerIds: readonly string[]
@@ -28,7 +27,6 @@ export type ContractStep = {
   readonly method: Route['method']
   /** The path as the OpenAPI route declares it, without `/api`. */
   readonly route: string
-  /** The note distinguishes several requests of the same endpoint. */
   readonly note?: string
   /**
    * Returns the request, or the reason why the step is skipped. By default, the step requests the path of its route.
@@ -102,7 +100,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** These requests change nothing. Later requests of the check use ids that earlier responses contained. */
+/** These requests change nothing. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },

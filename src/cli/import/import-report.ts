@@ -49,7 +49,6 @@ export type ImportReport = {
 /** Limits the memory and length of the report if the source has many problems. */
 const maxListed = 100
 
-/** Uses an amount of memory that does not depend on the size of the source. */
 export function createTally() {
   const counts = new Map<ObjectKind, { imported: number; same: number; problem: number }>(
     (['customers', 'payout methods', 'wallets'] as const).map((object) => [

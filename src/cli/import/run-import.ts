@@ -128,10 +128,7 @@ async function findUnsupportedAssets({ context, client }: Import): Promise<strin
   return codes.filter((code) => typeof code === 'string').filter((code) => !supported.includes(code))
 }
 
-/**
- * Imports the new objects of one of the source's lists. Returns a function that compares the objects of earlier imports
- * with the source.
- */
+/** Returns a function that compares the objects of earlier imports with the source. */
 async function importList<Row>(
   { context, client, options, tally, onProgress }: Import,
   object: ObjectKind,

@@ -10,12 +10,14 @@ export type PrimaryServer = {
   readonly Client: new (options?: ClientConfig) => pg.Client
   readonly currentIndex: () => number
   /**
-   * Searches for the primary and closes connections to other servers. Does nothing if there is only one server.
+   * Searches for the primary and closes connections to other servers. Does nothing if the URL has only one server.
    *
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** A frozen server never responds, so this searches for the primary every 2 s until `result` settles. */
+  /**
+   * A frozen server never responds, so `probeWhileWaiting` searches for the primary every 2 s until `result` settles.
+   */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 

@@ -38,7 +38,7 @@ export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** The code is in PostgreSQL's class of operator interventions (57). */
+/** The error code is in PostgreSQL's class of operator interventions (57). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

@@ -12,9 +12,9 @@ const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', tr
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Returns a condition that applies in addition to the merchant's policy. In customer scope it allows rows with the
- * customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
- * query rewriting restricts, because a policy would need a lookup for each row.
+ * Returns a condition that applies in addition to the merchant's policy. In customer scope, the condition allows rows
+ * with the customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that
+ * only query rewriting restricts, because a policy would need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows

@@ -69,7 +69,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Called in the transaction that stores the copy's marker. */
+/** `fenceEpoch` is called in the transaction that stores the copy's marker. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }

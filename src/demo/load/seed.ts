@@ -27,7 +27,7 @@ export const SeedInput = z.object({
 
 export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
-/** The data is spread over this time, as if it had accumulated. */
+/** The generated data is spread over this period. */
 const historyDays = 90
 
 /**

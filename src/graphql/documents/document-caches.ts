@@ -111,7 +111,7 @@ export type PersistedQueryCache = {
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** Limits in characters, which use up to two bytes each. */
+/** The limits are in characters, which use up to two bytes each. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 

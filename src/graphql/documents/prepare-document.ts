@@ -43,7 +43,7 @@ export type DocumentResult = PreparedDocument | RequestErrors
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
-/** Limits come first, because validating a large document is slow. */
+/** Limits are checked first, because validating a large document is slow. */
 export function prepareDocument(schema: GraphQLSchema, query: string, plans: PlanCache): DocumentResult {
   if (query.length > limits.characters) {
     return tooComplex(`A document may have at most ${limits.characters} characters.`)
