@@ -19,7 +19,6 @@ const indexes = [
   { table: 'payouts', name: 'status', columns: ['status', 'sequence', 'asset_code', 'recipient_currency'] },
   { table: 'payouts', name: 'asset', columns: ['asset_code', 'sequence', 'recipient_currency'] },
   { table: 'payouts', name: 'currency', columns: ['recipient_currency', 'sequence'] },
-  // This index serves the lookup of a wallet address by its id.
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 

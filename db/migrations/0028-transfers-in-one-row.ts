@@ -6,9 +6,9 @@ import type { Migration } from '../../src/database/migration.ts'
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. So the migration adds these
-// four columns to `transfers`, and `entries` becomes a view. The migration compares the stored ledger entries with the
-// view before it drops the stored entries.
+// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore `transfers` gets
+// columns for the kind, wallet, amount and fee, and `entries` becomes a view. The migration compares the stored ledger
+// entries with the view before it drops the stored entries.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',

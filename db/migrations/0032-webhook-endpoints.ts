@@ -22,8 +22,8 @@ export const webhookEndpoints: Migration = {
         // The keys for asymmetric signatures have the same format as the column `secrets`.
         .addColumn('signing_keys', json, (c) => c.notNull())
         .addColumn('public_key', 'text')
-        // The cursor is the number of the latest event whose first delivery to the endpoint was attempted. An event
-        // whose delivery failed has a row in `webhook_deliveries`.
+        // Delivery of all events up to this number has been attempted. An event whose delivery failed has a row in
+        // `webhook_deliveries`.
         .addColumn('cursor', 'integer', (c) => c.notNull())
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)

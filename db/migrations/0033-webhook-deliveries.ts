@@ -23,7 +23,6 @@ export const webhookDeliveries: Migration = {
         // There is no foreign key to the endpoint, so that deleting an endpoint is fast even if it has many deliveries.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // This index serves the search for earlier pending deliveries of an object.
     schema
       .createIndex('webhook_deliveries_pending')
       .on('webhook_deliveries')

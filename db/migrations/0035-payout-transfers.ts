@@ -37,20 +37,20 @@ export const payoutTransfers: Migration = {
         .addPrimaryKeyConstraint('payout_transfers_key', ['order_id'])
         .addForeignKeyConstraint('payout_transfers_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves due submissions, oldest first.
+    // This index serves due submissions, oldest first.
     schema
       .createIndex('payout_transfers_queued')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('state'), '=', sql.lit('QUEUED')),
-    // Serves due status polls.
+    // This index serves due status polls.
     schema
       .createIndex('payout_transfers_due')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('due_at'), 'is not', null)
       .where(sql.ref('state'), '<>', sql.lit('QUEUED')),
-    // Serves the attention queue.
+    // This index serves the attention queue.
     schema
       .createIndex('payout_transfers_attention')
       .on('payout_transfers')

@@ -15,7 +15,6 @@ export const chainDeposits: Migration = {
         .addColumn('number', 'integer')
         .addPrimaryKeyConstraint('watched_addresses_key', ['address_id']),
     ),
-    // This index serves the list of watched addresses, and the search for addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
     // The merchant of each blockchain event is stored, so that no two merchants are credited for one event.
@@ -75,7 +74,7 @@ export const chainDeposits: Migration = {
       .on('chain_deposits')
       .columns(['merchant_id', 'wallet_id', 'detected_at desc', 'reference'])
       .where(sql.ref('state'), '=', sql.lit('DETECTED')),
-    // Serves the attention queue.
+    // This index serves the attention queue.
     schema
       .createIndex('chain_deposits_attention')
       .on('chain_deposits')

@@ -8,7 +8,7 @@ export const operatorActions: Migration = {
       schema
         .createTable('operator_actions')
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
-        // Each submitted form of the console has an id, so that it is processed once. A command has none.
+        // Each submitted form of the console has an id, so that it is processed once. A command has no form.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         // The operator is an operator of the console, or the user of the operating system. The session is a session of

@@ -15,8 +15,8 @@ export const operators: Migration = {
         .addColumn('password_hash', 'text')
         .addColumn('link_hash', 'text')
         .addColumn('link_expires_at', timestamp)
-        // The revision increases when the role or password of the operator changes. Each increase ends all sessions of
-        // the operator.
+        // The revision increases when the role or password of the operator changes. An increase of the revision ends
+        // all sessions of the operator.
         .addColumn('revision', 'integer', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull()),
     ),

@@ -44,7 +44,6 @@ export const depositNumbers: Migration = {
       where deposited.merchant_id = sequences.merchant_id and sequences.name = 'payouts'
         and sequences.latest_time < deposited.latest_time`),
     schema.createIndex('deposits_by_sequence').unique().on('deposits').columns(['merchant_id', 'sequence']),
-    // Serves the list of transactions.
     schema
       .createIndex('deposits_by_transaction_number')
       .unique()

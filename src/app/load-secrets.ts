@@ -6,9 +6,9 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * Encrypts with SECRETS_KEY. Without it, a sandbox on SQLite uses a key file next to the database. Live mode uses no
- * key file, because the key must be stored apart from the data. PostgreSQL uses no key file, because the machines of a
- * service share no files.
+ * Encrypts with SECRETS_KEY. Without SECRETS_KEY, a sandbox on SQLite uses a key file next to the database. Live mode
+ * uses no key file, because the key must be stored apart from the data. PostgreSQL uses no key file, because the
+ * machines of a service share no files.
  *
  * @param mode the mode of the database
  */

@@ -80,7 +80,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** The parser itself prints the help and the version. It runs no command, and throws UsageError. */
+/** The parser itself prints the help and the version. The parser runs no command, and throws UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const program = new Program(cliCommand)

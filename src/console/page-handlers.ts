@@ -156,7 +156,7 @@ function createPageRequest(
   }
 }
 
-/** If the file's first chunk fails, for example because of an invalid filter, sends the page with the error. */
+/** If the first chunk of the file fails, for example because of an invalid filter, sends the page with the error. */
 async function sendFile(
   route: PageRoute,
   { name, chunks }: PageFile,

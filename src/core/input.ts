@@ -199,7 +199,7 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** Every list can be filtered by time, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** Accepts a JSON number or a string of decimal digits (ruling 15). Empty means absent (ruling 20). */
+/** Accepts a number or a string of decimal digits (ruling 15). Empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
 /** Section 8 of the API contract defines the limit of a page. */

@@ -9,8 +9,8 @@ export type Database = Reader & {
   /**
    * Resolves when the commit is durable. The operation must await only its own statements, and should check its
    * conditions before it writes. If the operation throws, only its own writes are rolled back. The operation runs again
-   * after a `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. The
-   * next run sees the other transaction's rows.
+   * after a `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. A
+   * repeated operation sees the other transaction's rows.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    * passed)
@@ -30,7 +30,7 @@ export type Database = Reader & {
   /**
    * Makes this process the only writer of a SQLite file, durably: the previous writer can no longer commit. `takeOver`
    * is called after the port is open and before the first response. @param onTakenOver called once, when a later
-   * process takes over. All later writes are rejected, and the process should exit.
+   * process takes over. After the takeover, all writes are rejected, and the process should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
@@ -130,7 +130,7 @@ export type DatabaseStatistics = { readonly writes: number; readonly commits: nu
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** An operation lost a race to another writer. This cannot happen on SQLite. */
+/** An operation lost a race to another writer. A lost race cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
 /** The database cannot be opened now, but may be later. Nothing was changed. */

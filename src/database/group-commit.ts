@@ -44,9 +44,7 @@ export type QueuedWrite = {
 export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 
 export type GroupCommit = {
-  /**
-   * Counts a COMMIT and calls its observers. If an observer throws, calls `onFatal`, because the batch stays committed.
-   */
+  /** If an observer of a COMMIT throws, calls `onFatal`, because the batch stays committed. */
   readonly report: (writes: readonly QueuedWrite[], commitStartedAt: number, notify: () => void) => void
   readonly settle: (write: QueuedWrite, outcome: Outcome) => void
   readonly counts: () => Omit<DatabaseStatistics, 'queued'>
@@ -70,7 +68,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // If the error were thrown here, a committed batch would be rolled back or run again.
+        // If an observer's error were thrown here, a committed batch would be rolled back or run again.
         setImmediate(onFatal, error as Error)
       }
     },

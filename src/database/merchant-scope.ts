@@ -157,7 +157,7 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
-  // If the conflict key had no merchant, the existing row could belong to another merchant.
+  // If the conflict key of an insert had no merchant, the existing row could belong to another merchant.
   if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
   const index = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {

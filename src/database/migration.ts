@@ -47,7 +47,6 @@ function isNamed({ name, formerName }: Migration, applied: string): boolean {
   return applied === name || applied === formerName
 }
 
-/** Returns a migration that a later version has applied. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
@@ -60,7 +59,7 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** Columns of this type compare by bytes, independent of the database's collation. */
+  /** Columns of the type `binaryText` compare by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
@@ -94,8 +93,8 @@ export type MigrationDialect = {
   /** On PostgreSQL, the row-level security of the view's tables applies to the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. The foreign keys `referrers` then
-   * refer to the new table; `removedReferrers` are dropped.
+   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. Foreign keys in `referrers` then refer
+   * to the new table; foreign keys in `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,

@@ -57,7 +57,7 @@ export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Tabl
 
 export type Params<Values extends object> = Values
 
-// Only builds query trees. Each engine compiles them itself.
+// Only builds query trees. Each engine compiles the query trees itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
@@ -159,8 +159,8 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 }
 
 /**
- * Declares that a query reads rows of all of the merchant's customers, even in customer scope. Such a query must reveal
- * no more than that a value exists or that an event has happened.
+ * Declares that a query reads rows of all of the merchant's customers, even in customer scope. A query across customers
+ * must reveal no more than that a value exists or that an event has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossCustomers.add(built)

@@ -18,7 +18,9 @@ import type { SeedStep } from './history-steps.ts'
 import { historySteps } from './history-steps.ts'
 import { webhookSteps } from './webhook-steps.ts'
 
-/** The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects it. */
+/**
+ * The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects this API key.
+ */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
   id: 'de300000000000de',

@@ -14,7 +14,7 @@ import { demoApiKey, demoKey } from './demo.ts'
  * Returns GraphiQL's tabs for the demo merchant, one per file of `tour/`. Later steps refer to the payout of tab 6 by
  * its idempotency key, because its id is unknown when the page is rendered.
  *
- * The ids belong to the oldest objects, so the tour's inputs and idempotency keys stay valid after restarts.
+ * The tour's ids belong to the oldest objects, so its inputs and idempotency keys stay valid after restarts.
  */
 export async function tourTabs(service: Service): Promise<readonly GraphiqlTab[]> {
   const ids = await findDemoIds(service)

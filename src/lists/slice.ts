@@ -123,7 +123,7 @@ export async function searchSlice<Item>(
 }
 
 /**
- * Reads the same slice of many lists with one query. Returns the same cursors as `readSlice`.
+ * Reads the same part of many lists with one query. Returns the same cursors as `readSlice`.
  *
  * @param lists `rows` may return the rows of the lists in any order
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined

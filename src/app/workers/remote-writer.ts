@@ -109,8 +109,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // No operation accepts an input nested this deeply. Serialization would use stack space for each level, so the
-    // reader process rejects the input itself.
+    // No operation accepts an input that is nested deeper than `maxInputNesting`. Serialization would use stack space
+    // for each level, so the reader process rejects the input itself.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

@@ -35,7 +35,7 @@ export type ContractStep = {
   /** Returns another request for the same endpoint, if the last response was empty. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
-  /** The status of the error that the step expects. Without it, the response must be a success. */
+  /** The status of the error that the step expects. Without `errorStatus`, the response must be a success. */
   readonly errorStatus?: number
   /**
    * The keys are response statuses which can mean that the server lacks what the request needs. The values are the
@@ -100,7 +100,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** These requests change nothing. */
+/** The requests of these steps change nothing. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },

@@ -14,7 +14,7 @@ const hashPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{
 
 export const passwordHashFormat = `${hashPrefix}<salt>$<hash>`
 
-/** Node.js supports argon2 from version 24.7. Only the console needs it. */
+/** Node.js supports argon2 from version 24.7. Only the console needs argon2. */
 export const canHashPasswords = typeof crypto.argon2 === 'function'
 
 const maxConcurrentHashes = 2

@@ -20,7 +20,7 @@ export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
       .map(([name, { kind }]) => ({ name: snakeCase(name), kind })),
   }))
 
-/** These tables have rows in a new, migrated database. A copy replaces the rows. */
+/** A new, migrated database already has rows in the initial tables. A copy replaces the rows. */
 export const initialTables: readonly string[] = ['installation', 'asset_networks', 'asset_codes']
 
 export function isNumeric({ kind }: CopiedColumn): boolean {

@@ -33,8 +33,8 @@ export type CopyResult = {
 type CopySides = { readonly source: CopySide; readonly target: CopySide }
 
 /**
- * Copies all rows to an empty, migrated database, or continues an interrupted copy. First blocks writes to both
- * databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
+ * Copies all rows to an empty, migrated database, or continues an interrupted copy. Before the copy, blocks writes to
+ * both databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
  *
  * @throws Error when the target is neither empty nor an incomplete copy of this source, or the databases differ
  */

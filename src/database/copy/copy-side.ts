@@ -11,7 +11,7 @@ export type CopiedRow = readonly CopiedValue[]
 
 export type RowKey = readonly string[]
 
-/** A copy continues after the row with this key. Earlier tables are complete. */
+/** An interrupted copy continues after the row with this key. Earlier tables are complete. */
 export type CopyProgress = { readonly table: string; readonly key: RowKey }
 
 /** `other` is the name of the other database, without a password. */

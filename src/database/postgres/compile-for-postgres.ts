@@ -69,8 +69,8 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   /**
-   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without this, the server would sort all rows instead of
-   * using an index.
+   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without the repetition, the server would sort all rows of a
+   * UNION ALL instead of using an index.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node

@@ -136,7 +136,7 @@ async function prepareDatabase(
   }
 }
 
-/** Only the server's operator can change the settings that are checked here. */
+/** Only the server's operator can change unsafe durability settings. */
 async function requireDurability(client: pg.Client, onUnsafe: (message: string) => void): Promise<void> {
   const { rows } = await client.query(
     `select string_agg(name || ' = off', ' and ' order by name) as settings from pg_settings

@@ -17,8 +17,8 @@ import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 const copyLockKey = 7_230_417_057
 
 /**
- * Creating the fence waits for running transactions, and later transactions wait for the fence. An attempt to create
- * the fence therefore ends early and is repeated.
+ * Creating the write fence waits for running transactions, and later transactions wait for the fence. An attempt to
+ * create the fence therefore ends early and is repeated.
  */
 const fenceLockTimeoutMs = 2_000
 const maxFenceAttempts = 30

@@ -31,8 +31,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * The server may be out of connections, disk or memory, a timeout may have expired, or another server may have become
- * the primary.
+ * After a transient error, the server may be out of connections, disk or memory, a timeout may have expired, or another
+ * server may have become the primary.
  */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')

@@ -34,7 +34,7 @@ const maxBackoffMs = 250
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** The maximum limits the latency of writes after a burst. */
+/** The maximum batch size limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
 /** The limit leaves space in the queue for other merchants while one merchant's rows are locked. */

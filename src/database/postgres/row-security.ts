@@ -4,7 +4,7 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** Sessions assume this role if the login role bypasses row-level security. */
+/** Sessions assume the role `payout_gateway` if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
 /** A row is visible if the session's settings contain its merchant or allow all merchants. */
@@ -58,10 +58,7 @@ async function secureTable(client: Client, { name, isSecured, customerPolicy }: 
   await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(expected)}`)
 }
 
-/**
- * Creates the service's role if it is missing, and grants it all tables. Does nothing if row-level security applies to
- * the login role.
- */
+/** Creates the service's role if it is missing, and grants it all tables. */
 export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin

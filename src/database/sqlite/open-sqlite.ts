@@ -24,8 +24,8 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
   const files = watchFiles(path, (statuses) => {
     reader.refresh()
     const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
-    // This connection closes first: a writing connection that closes last removes the WAL, which may contain commits of
-    // other processes.
+    // The writing connection closes first: closing last, it would remove the WAL, which may contain commits of other
+    // processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))

@@ -39,8 +39,8 @@ type PreparedStatement = {
  * Sets `synchronous=FULL` and reads it back. The default of better-sqlite3 for WAL files is NORMAL, which loses
  * acknowledged commits in a power failure.
  *
- * @param isInspection the connection changes nothing. Unlike a read-only connection, such a connection removes the WAL
- * that it created, if no other process has the file open.
+ * @param isInspection the connection changes nothing. Unlike a read-only connection, an inspection connection removes
+ * the WAL that it created, if no other process has the file open.
  */
 export function openConnection(
   path: string,
@@ -60,7 +60,7 @@ export function openConnection(
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Without this setting, REPLACE would delete rows of append-only tables without running their triggers.
+  // Without `recursive_triggers`, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   useMemory(raw, 'requests')
 

@@ -31,9 +31,8 @@ export type SeededMerchant = { readonly id: string; readonly name: string; reado
 const historyDays = 90
 
 /**
- * Generates realistic data for load tests and trials. The numbers except `merchants` and `seed` are per merchant.
- * Operations create everything except payouts, which are written in bulk, with the rows and ledger entries that `audit`
- * expects.
+ * The numbers except `merchants` and `seed` are per merchant. Operations create everything except payouts, which are
+ * written in bulk, with the rows and ledger entries that `audit` expects.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -140,7 +140,6 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** `limits.ts` limits the number of selected fields. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

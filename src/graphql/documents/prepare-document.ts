@@ -39,7 +39,7 @@ export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
  * `exceededDocumentLimit` measures only fragments that operations use, but validation also visits unused fragments.
- * These rules reject a document with unused fragments.
+ * These validation rules reject a document with unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 

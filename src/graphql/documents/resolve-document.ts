@@ -102,7 +102,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// Apollo's and urql's clients compare these messages.
+// The clients of Apollo and urql check for these error messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }

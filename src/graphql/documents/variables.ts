@@ -28,9 +28,9 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * The reader has the same results as graphql-js (a test compares them), but creates plain objects. graphql-js creates
- * objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries takes longer than all
- * checks of a small input.
+ * The reader of variables has the same results as graphql-js (a test compares them), but creates plain objects.
+ * graphql-js creates objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries
+ * takes longer than all checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -51,8 +51,8 @@ export function createVariablesReader(
       if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts such a
-    // literal.
+    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts a literal
+    // with variables.
     return { sources: {}, coerced }
   }
 }

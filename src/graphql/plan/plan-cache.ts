@@ -12,9 +12,9 @@ export type PlanFor = (variables: VariableValues) => Plan | null
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * The maximum size of all cached plans together, in members of the objects that they write. A member uses about 700
- * bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times can have a
- * large plan.
+ * The maximum size of all cached plans together, in members of the objects that they write. A member of a plan uses
+ * about 700 bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times
+ * can have a large plan.
  */
 const defaultMaxMembers = 60_000
 
