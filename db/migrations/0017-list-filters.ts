@@ -8,8 +8,8 @@ const indexes = [
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The index columns after `sequence` are the list's other filters. SQLite skips rows that these filters exclude
-  // without reading the table.
+  // The index columns after `sequence` are the list's other filters. Within the index, SQLite skips rows that the other
+  // filters exclude.
   {
     table: 'payouts',
     name: 'customer',

@@ -42,7 +42,10 @@ export type ErrorCode = (typeof errorCodes)[number]
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** `field` is the field's name in the operation's input. `message` omits that name: `must be one of NGN, ZAR`. */
+/**
+ * `field` is the field's name in the operation's input. `message` omits the field's name, for example `must be one of
+ * NGN, ZAR`.
+ */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {

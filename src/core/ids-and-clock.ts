@@ -81,7 +81,7 @@ let poolPosition = randomPool.length
  *
  * The 12 bits after the version of a UUID are a counter that starts at a random value below 2¹¹ in each millisecond. If
  * the counter overflows, the generator uses the next millisecond early, as the UUID standard (RFC 9562) allows. The
- * other 62 bits of a UUID are random.
+ * last 62 bits of a UUID are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0

@@ -204,7 +204,7 @@ export type EngineState = {
   readonly settings: readonly EngineSetting[]
   readonly pendingMigrations: readonly string[]
   readonly unknownMigration: string | undefined
-  /** The skew is positive if the server's clock is ahead of this machine's clock. */
+  /** The clock skew is positive if the server's clock is ahead of this machine's clock. */
   readonly clockSkewMs: number | null
 }
 

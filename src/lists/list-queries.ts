@@ -76,12 +76,12 @@ export type ListQueries = {
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
   /** The order of the rows is unspecified. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Queries for several parents' lists. The map's keys are the names of conditions on a parent. */
+  /** Queries for the lists of several parent objects. The map's keys are the names of conditions on a parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Reads up to `limit` rows from one end of each parent's list. The order of the rows is unspecified. */
+  /** Reads up to `limit` rows from one end of each parent object's list. The order of the rows is unspecified. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
   readonly counts: (
     db: Reader,
@@ -255,7 +255,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   }
 }
 
-/** A CTE first finds the last row to read of each parent's list, so that no further rows are read. */
+/** A CTE first finds the last row to read of each parent object's list, so that no further rows are read. */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition

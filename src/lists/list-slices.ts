@@ -142,7 +142,7 @@ export type ParentFilter = {
 }
 
 /**
- * With a `parent`, requests have no filter by that parent.
+ * If `parent` is set, requests have no filter by that parent object.
  *
  * @throws (the parser) DomainError INVALID_INPUT
  */
@@ -188,7 +188,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions of other parents' lists differ only in the parent's id. */
+  /** The conditions for the lists of other parent objects differ only in the parent's id. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

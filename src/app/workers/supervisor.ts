@@ -30,8 +30,8 @@ const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
 /**
- * The maximum number of missed heartbeats while a replacement process starts. The first processes can start without
- * such a limit, because they may have to migrate the database.
+ * The maximum number of missed heartbeats while a replacement process starts. The first processes have no limit of
+ * missed heartbeats, because they may have to migrate the database.
  */
 const maxMissedStartHeartbeats = 30
 

@@ -102,7 +102,7 @@ export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 /**
  * Checks that the server is the primary, and waits until the synchronous standbys have all commits that it shows.
  *
- * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose these unreplicated
+ * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose unreplicated
  * commits. A former primary that does not know its successor fails this check, because its standbys follow another
  * server.
  *

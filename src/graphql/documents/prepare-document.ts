@@ -108,7 +108,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns errors that occur with any variables, as clauses without a full stop. */
+/** Returns the errors that a document has with any variables, as clauses without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())
