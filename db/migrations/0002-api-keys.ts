@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key has no merchant, because the key id in a request identifies the merchant.
+// The primary key of `api_keys` has no merchant, because the key id in a request identifies the merchant.
 export const apiKeys: Migration = {
   name: '0002-api-keys',
   statements: (schema, { uuid, timestamp, table }) => [
@@ -16,7 +16,6 @@ export const apiKeys: Migration = {
         .addColumn('last_used_at', timestamp)
         .addColumn('revoked_at', timestamp),
     ),
-    // Serves the list of a merchant's keys.
     schema.createIndex('api_keys_by_merchant').on('api_keys').columns(['merchant_id', 'created_at']),
   ],
 }

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 const shippedAt = '2026-01-01T00:00:00.000Z'
 const networks = ['erc20', 'polygon', 'bep20', 'trc20', 'solana']
 
-// The asset codes of the contract, with the same ids in every installation.
+// The asset codes of the API contract have the same ids in every installation.
 const shipped = [
   { assetType: 'STABLECOIN', code: 'USDC', minorUnitPlaces: 6, idPart: '1' },
   { assetType: 'STABLECOIN', code: 'USDT', minorUnitPlaces: 6, idPart: '2' },

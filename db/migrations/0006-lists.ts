@@ -11,7 +11,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // The number of rows in each block of a list's sequence numbers.
+    // The table stores the number of rows in each block of a list's sequence numbers.
     clusteredTable(
       schema
         .createTable('list_counts')

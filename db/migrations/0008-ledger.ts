@@ -13,7 +13,7 @@ export const ledger: Migration = {
           c.notNull().check(sql`kind in ('wallet', 'deposits', 'payouts_in_transit', 'payouts_settled', 'fees')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull().references('asset_codes.code'))
-        // NULL for clearing accounts, whose balance is the sum of their entries.
+        // The balance is NULL for clearing accounts: their balance is the sum of their entries.
         .addColumn('balance', amount, (c) => c.check(sql`balance >= 0`))
         .addColumn('entry_count', 'integer', (c) => c.notNull().check(sql`entry_count >= 0`))
         .addPrimaryKeyConstraint('accounts_key', ['merchant_id', 'id'])
@@ -41,7 +41,7 @@ export const ledger: Migration = {
         .addColumn('account_id', 'text', (c) => c.notNull())
         .addColumn('direction', 'text', (c) => c.notNull().check(sql`direction in ('debit', 'credit')`))
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // Both columns are NULL for clearing accounts.
+        // `sequence` and `balance_after` are NULL for entries of clearing accounts.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addPrimaryKeyConstraint('entries_key', ['merchant_id', 'transfer_id', 'line'])
@@ -49,7 +49,7 @@ export const ledger: Migration = {
         .addForeignKeyConstraint('entries_account', ['merchant_id', 'account_id'], 'accounts', ['merchant_id', 'id']),
     ),
     ...appendOnly('entries'),
-    // Serves a wallet's statement, and makes the entries' numbers unique.
+    // This index serves a wallet's statement, and makes the numbers of an account's entries unique.
     schema
       .createIndex('entries_by_account')
       .unique()

@@ -36,7 +36,8 @@ export const customers: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('customers_key', ['merchant_id', 'id']),
     ),
-    // Serves every page of the list. Customers are never deleted, so a page starts at a known number.
+    // This index serves every page of the list of customers. Customers are never deleted, so each page of the list
+    // starts at a known sequence number.
     schema.createIndex('customers_by_sequence').unique().on('customers').columns(['merchant_id', 'sequence']),
   ],
 }

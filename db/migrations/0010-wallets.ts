@@ -25,20 +25,18 @@ export const wallets: Migration = {
         .addForeignKeyConstraint('wallets_customer', ['merchant_id', 'customer_id'], 'customers', ['merchant_id', 'id'])
         .$call((wallets) => referenceToText(wallets, { name: 'wallets_account', column: 'id', target: 'accounts' })),
     ),
-    // Serves the list of a merchant's wallets.
     schema.createIndex('wallets_by_sequence').unique().on('wallets').columns(['merchant_id', 'sequence']),
-    // Serves the list of an owner's wallets.
     schema
       .createIndex('wallets_by_owner')
       .unique()
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'owner_sequence']),
-    // Serves the list of an owner's wallets, filtered by asset type.
     schema
       .createIndex('wallets_by_asset_type')
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'asset_type', 'owner_sequence']),
-    // Serves the list of an owner's wallets, filtered by currency, and the search for the wallet that pays.
+    // This index serves the list of an owner's wallets filtered by currency, and the search for the wallet that funds a
+    // payout.
     schema
       .createIndex('wallets_by_currency')
       .on('wallets')

@@ -21,7 +21,7 @@ export const walletAddresses: Migration = {
           'id',
         ]),
     ),
-    // Networks without derivation use imported addresses, in sequence order.
+    // On networks without address derivation, wallets get imported addresses in the order of their sequence.
     clusteredTable(
       schema
         .createTable('pooled_addresses')

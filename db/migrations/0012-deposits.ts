@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key contains the reference, so that each deposit is credited at most once.
+// The primary key contains the deposit's reference, so that each deposit is credited at most once.
 export const deposits: Migration = {
   name: '0012-deposits',
   statements: (schema, { uuid, timestamp, amount, table }) => [

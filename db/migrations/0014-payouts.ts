@@ -26,7 +26,7 @@ export const payouts: Migration = {
         .addColumn('fee', amount, (c) => c.check(sql`fee >= 0`))
         .addColumn('balance_after', amount, (c) => c.notNull())
         .addColumn('exchange_rate', 'text', (c) => c.notNull())
-        // The column has the type text, because a fiat value can exceed the range of `amount`.
+        // `amount_fiat` has the type text, because a fiat value can exceed the range of the type `amount`.
         .addColumn('amount_fiat', 'text', (c) => c.notNull())
         .addColumn('recipient_name', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())
@@ -52,7 +52,7 @@ export const payouts: Migration = {
           'id',
         ]),
     ),
-    // Serves every page of the list, because a page of a gapless sequence starts at a known number.
+    // This index serves every page of the list of payouts: a page of a gapless sequence starts at a known number.
     schema.createIndex('payouts_by_sequence').unique().on('payouts').columns(['merchant_id', 'sequence']),
     schema
       .createIndex('payouts_by_idempotency_key')

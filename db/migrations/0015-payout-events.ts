@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key ensures that a payout reaches no status twice.
+// The primary key ensures that each payout reaches a status at most once.
 export const payoutEvents: Migration = {
   name: '0015-payout-events',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [

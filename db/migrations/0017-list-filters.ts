@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each index serves a list with one filter, in both directions.
+// Each index serves a list with one filter, in ascending and descending order.
 const indexes = [
   { table: 'customers', name: 'status', columns: ['status', 'sequence'] },
   { table: 'customers', name: 'type', columns: ['customer_type', 'sequence'] },
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The columns after `sequence` are the other filters. SQLite then skips excluded rows within the index.
+  // The index columns after `sequence` are the list's other filters. Within the index, SQLite skips rows that the other
+  // filters exclude.
   {
     table: 'payouts',
     name: 'customer',
@@ -18,12 +19,11 @@ const indexes = [
   { table: 'payouts', name: 'status', columns: ['status', 'sequence', 'asset_code', 'recipient_currency'] },
   { table: 'payouts', name: 'asset', columns: ['asset_code', 'sequence', 'recipient_currency'] },
   { table: 'payouts', name: 'currency', columns: ['recipient_currency', 'sequence'] },
-  // Serves the lookup of an address by its id.
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// The expected number of rows per index prefix: a merchant has many rows, an owner has few. Without these statistics
-// SQLite would scan the index of the whole list.
+// The planner statistics: the expected number of rows per index prefix. A merchant has many rows, an owner has few.
+// Without planner statistics, SQLite would scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

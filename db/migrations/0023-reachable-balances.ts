@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Sums whole units and fractions separately, because the sum can exceed 64 bits. Such a sum becomes the largest 64-bit
-// integer.
+// Sums whole units and fractions separately, because the sum can exceed 64 bits. A sum that exceeds 64 bits becomes the
+// largest 64-bit integer.
 const units = sql`sum(amount / 100000000)`
 const rest = sql`sum(amount % 100000000)`
 const total = sql`case when ${units} + ${rest} / 100000000 >= 92233720368 then 9223372036854775807
   else ${units} * 100000000 + ${rest} end`
 
 // The highest balance that a wallet can reach, if all its payouts are returned: the sum of its deposits. If the current
-// balance is higher, the ledger is wrong. `reachable_balance` then equals the balance, so that the migration succeeds
-// and the audit can find the error.
+// balance is higher, the ledger is wrong. If the balance is higher, `reachable_balance` equals it, so that the
+// migration succeeds and the audit can find the error.
 export const reachableBalances: Migration = {
   name: '0023-reachable-balances',
   statements: (schema, { amount, raw }) => [

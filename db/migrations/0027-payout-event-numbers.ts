@@ -1,6 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// A poller continues from this gapless number, which is in commit order. Earlier events have none.
+// A client that polls payout events continues from this gapless number, which is in commit order. Earlier payout events
+// have no number.
 export const payoutEventNumbers: Migration = {
   name: '0027-payout-event-numbers',
   statements: (schema) => [

@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The migration drops the stored entries, so entries that do not follow from their transfers must be found here.
+// The migration drops the stored ledger entries, so it must first find entries that cannot be derived from their
+// transfers.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// A transfer's entries follow from its kind, wallet, amount and fee. So `transfers` gets these columns, and `entries`
-// becomes a view. The migration compares the stored entries with the view before it drops them.
+// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore `transfers` gets
+// columns for the kind, wallet, amount and fee, and `entries` becomes a view. The migration compares the stored ledger
+// entries with the view before it drops the stored entries.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -20,7 +22,7 @@ export const transfersInOneRow: Migration = {
           c.notNull().check(sql`kind in ('deposit', 'payout', 'payout_completed', 'payout_failed', 'payout_returned')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull())
-        // NULL for a transfer between clearing accounts.
+        // The wallet is NULL for a transfer between clearing accounts.
         .addColumn('wallet_id', uuid)
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
         .addColumn('fee', amount, (c) => c.notNull().check(sql`fee >= 0`))
@@ -36,8 +38,8 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // This key ensures that the wallet and the merchant exist. A transfer without a wallet belongs to a payout
-        // event, whose foreign keys ensure that the merchant exists.
+        // This foreign key ensures that the wallet and the merchant exist. A transfer without a wallet belongs to a
+        // payout event, whose foreign keys ensure that the merchant exists.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row
@@ -99,18 +101,18 @@ export const transfersInOneRow: Migration = {
         where b.line is null`,
     ),
     raw(sql`drop table entries_before`),
-    // Serves a wallet's statement, and makes the transfers' numbers unique.
+    // This index serves a wallet's statement, and makes the numbers of a wallet's transfers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves a wallet's statement filtered by incoming transfers. Most transfers of a busy wallet are outgoing, so they
-    // need no index.
+    // This index serves a wallet's statement filtered by incoming transfers. Outgoing transfers need no index of their
+    // own, because they are most of a busy wallet's transfers.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
-    // Accounts without a wallet need no row, because their values follow from the transfers.
+    // Ledger accounts without a wallet need no row, because their values can be computed from the transfers.
     raw(sql`delete from accounts where kind <> 'wallet'`),
   ],
 }

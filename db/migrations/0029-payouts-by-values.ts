@@ -1,6 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The columns have few distinct values, so a list filtered by any of them merges at most eight sorted ranges.
+// The filter columns have few distinct values, so a list filtered by any of them merges at most eight sorted index
+// ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Creates each merchant's payout sequence in advance, so that every payout can lock it first. If the first payout
-// created it after locking a wallet, two processes could deadlock.
+// Creates each merchant's payout sequence in advance, so that every payout can lock it first. If a merchant's first
+// payout created the sequence after locking a wallet, two processes could deadlock.
 export const payoutsSequence: Migration = {
   name: '0030-payouts-sequence',
   statements: (_, { raw }) => [

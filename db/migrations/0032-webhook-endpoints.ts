@@ -11,18 +11,19 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // An empty list means all event types.
+        // An empty list subscribes the endpoint to all event types.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
-        // The signing secrets are encrypted. They are sorted newest first, and each has its expiry.
+        // The signing secrets are encrypted. The signing secrets are sorted newest first, and each has its expiry.
         .addColumn('secrets', json, (c) => c.notNull())
-        // The keys for asymmetric signatures have the same format.
+        // The keys for asymmetric signatures have the same format as the column `secrets`.
         .addColumn('signing_keys', json, (c) => c.notNull())
         .addColumn('public_key', 'text')
-        // All events up to this number have been attempted. Failed events have a row in `webhook_deliveries`.
+        // Delivery of all events up to this number has been attempted. An event whose delivery failed has a row in
+        // `webhook_deliveries`.
         .addColumn('cursor', 'integer', (c) => c.notNull())
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)
@@ -31,7 +32,6 @@ export const webhookEndpoints: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_endpoints_key', ['merchant_id', 'id']),
     ),
-    // Serves the list of a merchant's endpoints.
     schema
       .createIndex('webhook_endpoints_by_sequence')
       .unique()

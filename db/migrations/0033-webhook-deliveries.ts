@@ -13,17 +13,16 @@ export const webhookDeliveries: Migration = {
         .addColumn('object_id', uuid, (c) => c.notNull())
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('pending', 'delivered', 'exhausted')`))
         .addColumn('attempts', 'integer', (c) => c.notNull())
-        // The retry schedule does not count attempts before the latest resend.
+        // The retry schedule ignores `attempts_before`, the number of attempts before the latest resend.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // The due time is in milliseconds since 1970. It is NULL if the delivery has ended, or waits for an earlier
-        // event of its object.
+        // The time of the next attempt is in milliseconds since 1970. The time of the next attempt is NULL if the
+        // delivery has ended, or waits for an earlier event of its object.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])
         // There is no foreign key to the endpoint, so that deleting an endpoint is fast even if it has many deliveries.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Serves the search for earlier pending deliveries of an object.
     schema
       .createIndex('webhook_deliveries_pending')
       .on('webhook_deliveries')
@@ -44,7 +43,7 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempt', 'integer', (c) => c.notNull())
         .addColumn('attempted_at', timestamp, (c) => c.notNull())
         .addColumn('duration_ms', 'integer', (c) => c.notNull())
-        // The error is set if there was no response.
+        // The error is set if the webhook endpoint sent no response.
         .addColumn('status', 'integer')
         .addColumn('answer', 'text')
         .addColumn('error', 'text')

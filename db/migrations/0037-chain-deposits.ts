@@ -4,8 +4,8 @@ import type { Migration } from '../../src/database/migration.ts'
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // The primary key is the address id, which identifies the merchant. An address gets its number when the list is
-    // next read, so that the list grows only at its end.
+    // The primary key is the address id, which identifies the merchant. A new address gets its number when the list of
+    // watched addresses is next read, so that the list grows only at its end.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -15,10 +15,9 @@ export const chainDeposits: Migration = {
         .addColumn('number', 'integer')
         .addPrimaryKeyConstraint('watched_addresses_key', ['address_id']),
     ),
-    // Serves the list of addresses, and the search for addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // The merchant of each chain event is stored, so that no two merchants are credited for one event.
+    // The merchant of each blockchain event is stored, so that no two merchants are credited for one event.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -34,13 +33,14 @@ export const chainDeposits: Migration = {
         .addColumn('network', 'text', (c) => c.notNull())
         .addColumn('tx_hash', 'text', (c) => c.notNull())
         .addColumn('log_index', 'integer', (c) => c.notNull())
-        // `network:tx_hash:log_index`, which is also the deposit's reference.
+        // The reference has the form `network:tx_hash:log_index`, and is also the reference of the credited deposit.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('address_id', uuid, (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The highest number of confirmations that was reported. A reorganization that removes the deposit resets it.
+        // The highest reported number of confirmations of the deposit. A reorganization that removes the deposit from
+        // the chain resets the number of confirmations.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
@@ -69,13 +69,12 @@ export const chainDeposits: Migration = {
           'reference',
         ]),
     ),
-    // Serves the pending deposits of a wallet.
     schema
       .createIndex('chain_deposits_pending')
       .on('chain_deposits')
       .columns(['merchant_id', 'wallet_id', 'detected_at desc', 'reference'])
       .where(sql.ref('state'), '=', sql.lit('DETECTED')),
-    // Serves the attention queue.
+    // This index serves the attention queue.
     schema
       .createIndex('chain_deposits_attention')
       .on('chain_deposits')

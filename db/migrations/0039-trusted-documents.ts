@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// An id's text never changes, so a removed document keeps its row.
+// The text of a document id never changes, so a removed document keeps its row.
 export const trustedDocuments: Migration = {
   name: '0039-trusted-documents',
   statements: (schema, { timestamp, table }) => [
@@ -17,7 +17,8 @@ export const trustedDocuments: Migration = {
         .addColumn('added_at', timestamp, (c) => c.notNull())
         .addColumn('removed_at', timestamp),
     ),
-    // Serves documentsChangedAfter and latestRevision, and serializes concurrent changes.
+    // This unique index serves `documentsChangedAfter` and `latestRevision`, and serializes concurrent changes of
+    // documents.
     schema.createIndex('trusted_documents_by_revision').unique().on('trusted_documents').columns(['revision']),
   ],
 }

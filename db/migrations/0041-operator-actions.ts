@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each row is written in the transaction of its action.
+// Each row of the operator log is written in the transaction of its action.
 export const operatorActions: Migration = {
   name: '0041-operator-actions',
   statements: (schema, { uuid, timestamp, json, table, appendOnly }) => [
@@ -8,14 +8,14 @@ export const operatorActions: Migration = {
       schema
         .createTable('operator_actions')
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
-        // A submitted form has an id, so that it is processed once. A command has none.
+        // Each submitted form of the console has an id, so that it is processed once. A command has no form.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // The operator is a console operator or the operating system's user. The session belongs to the console or a
-        // command line.
+        // The operator is an operator of the console, or the user of the operating system. The session is a session of
+        // the console or a command line.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
-        // The equivalent command, and the id of the object that it changes.
+        // `action` is the equivalent command. `subject` is the id of the object that the action changes.
         .addColumn('action', 'text', (c) => c.notNull())
         .addColumn('subject', 'text', (c) => c.notNull())
         .addColumn('reason', 'text')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key contains the reference, so that each deposit is reversed at most once.
+// The primary key contains the deposit's reference, so that each deposit is reversed at most once.
 export const depositReversals: Migration = {
   name: '0044-deposit-reversals',
   statements: (schema, { uuid, timestamp, amount, table, appendOnly }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The overview shows how many payouts of a merchant reached a status on a day, by asset and recipient currency.
-// Completed payouts are also grouped by duration. The sums can be rebuilt from the events.
+// The table stores how many payouts of a merchant reached a status on a day, by asset and recipient currency. The
+// counts and sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [
@@ -24,7 +24,6 @@ export const payoutStatistics: Migration = {
         .addColumn('amount_rest', amount, (c) => c.notNull())
         .addColumn('fee_units', amount, (c) => c.notNull())
         .addColumn('fee_rest', amount, (c) => c.notNull())
-        // Serves the days of a merchant.
         .addPrimaryKeyConstraint('payout_statistics_key', [
           'merchant_id',
           'day',

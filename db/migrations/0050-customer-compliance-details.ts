@@ -1,6 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The service stores these fields of the original provider's customers as sent, and neither uses nor returns them.
+// The original provider's customers have these fields. The service stores them as sent, and neither uses nor returns
+// them.
 export const customerComplianceDetails: Migration = {
   name: '0050-customer-compliance-details',
   statements: (schema, { uuid, table }) => [
@@ -9,7 +10,7 @@ export const customerComplianceDetails: Migration = {
         .createTable('customer_compliance_details')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('customer_id', uuid, (c) => c.notNull())
-        // The JSON text keeps the order of the sent members.
+        // The JSON text preserves the order of the members in the request.
         .addColumn('details', 'text', (c) => c.notNull())
         .addPrimaryKeyConstraint('customer_compliance_details_key', ['merchant_id', 'customer_id'])
         .addForeignKeyConstraint('customer_compliance_details_customer', ['merchant_id', 'customer_id'], 'customers', [

@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A deposit gets a gapless number among deposits, and a number among all transactions (deposits and payouts). With both
-// numbers, any page of transactions is found without counting rows.
+// A deposit gets two gapless numbers: among the merchant's deposits, and among all its transactions (deposits and
+// payouts). With both numbers of a deposit, any page of the list of transactions is found without counting rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
   statements: (schema, { uuid, raw, milliseconds, setPlannerStatistics }) => [
     schema.alterTable('deposits').addColumn('sequence', 'integer', (c) => c.notNull().defaultTo(0)),
-    // The deposit's number, plus the number of payouts that were created before it.
+    // The transaction number is the deposit's number, plus the number of payouts that were created before the deposit.
     schema.alterTable('deposits').addColumn('transaction_number', 'integer', (c) => c.notNull().defaultTo(0)),
-    // Lists of deposits are filtered by these columns of the wallet.
+    // Lists of deposits are filtered by `customer_id` and `asset_code`, which are copied from the wallet.
     schema.alterTable('deposits').addColumn('customer_id', uuid),
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // Early payouts may be slightly older than the previous payout, so the query sorts each payout by the latest time
-    // up to it.
+    // Early payouts may be slightly older than the payout before them, so the query sorts each payout by the latest
+    // time up to it.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,
@@ -36,25 +36,21 @@ export const depositNumbers: Migration = {
         and numbered.is_deposit = 1`),
     raw(sql`insert into sequences (merchant_id, name, latest, latest_time, latest_id)
       select merchant_id, 'deposits', count(*), 0, null from deposits group by merchant_id`),
-    // A payout must not be older than an earlier deposit.
+    // A new payout must not be older than an existing deposit.
     raw(sql`update sequences set latest_time = deposited.latest_time
       from (
         select merchant_id, ${milliseconds(sql`max(created_at)`)} as latest_time from deposits group by merchant_id
       ) as deposited
       where deposited.merchant_id = sequences.merchant_id and sequences.name = 'payouts'
         and sequences.latest_time < deposited.latest_time`),
-    // Serves the times of deposits, and deposits by number.
     schema.createIndex('deposits_by_sequence').unique().on('deposits').columns(['merchant_id', 'sequence']),
-    // Serves the list of transactions.
     schema
       .createIndex('deposits_by_transaction_number')
       .unique()
       .on('deposits')
       .columns(['merchant_id', 'transaction_number', 'sequence']),
-    // Serve the list of transactions, filtered by customer or currency.
     schema.createIndex('deposits_by_customer').on('deposits').columns(['merchant_id', 'customer_id', 'sequence']),
     schema.createIndex('deposits_by_asset').on('deposits').columns(['merchant_id', 'asset_code', 'sequence']),
-    // Serves a deposit by its id.
     schema.createIndex('deposits_by_transfer').unique().on('deposits').columns(['merchant_id', 'transfer_id']),
     ...setPlannerStatistics('deposits', {
       key: [100_000, 1],

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The keys are case-folded names, e-mail addresses and phone numbers. They are in a separate table, because row-level
-// security prevents the use of an index on lower(…). Existing names are folded in ASCII only, so the search also tries
-// ASCII folding.
+// The search keys are case-folded names, e-mail addresses and phone numbers of customers. The search keys are in a
+// separate table, because row-level security prevents the use of an index on lower(…). The migration folds existing
+// names in ASCII only, so the search for customers also tries ASCII folding.
 export const customerSearchKeys: Migration = {
   name: '0052-customer-search-keys',
   statements: (schema, { uuid, binaryText, clusteredTable, raw }) => [
@@ -12,7 +12,7 @@ export const customerSearchKeys: Migration = {
         .createTable('customer_search_keys')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('kind', 'text', (c) => c.notNull().check(sql`kind in ('name', 'email', 'phone')`))
-        // Both engines compare keys by bytes, so that a prefix is one range.
+        // Both engines compare search keys by bytes, so that all keys with a prefix are in one range.
         .addColumn('key', binaryText, (c) => c.notNull())
         .addColumn('customer_id', uuid, (c) => c.notNull())
         // Serves the search.

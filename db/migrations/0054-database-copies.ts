@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The table has only the current or latest copy to or from another database. The command `copy` never copies this
-// table.
+// `database_copies` has at most one row: the current or latest copy to or from another database.
 export const databaseCopies: Migration = {
   name: '0054-database-copies',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -10,15 +9,15 @@ export const databaseCopies: Migration = {
       schema
         .createTable('database_copies')
         .addColumn('id', 'integer', (c) => c.primaryKey().notNull().check(sql`id = 1`))
-        // Source and target have the same id.
+        // The source and the target of a copy store the same copy id.
         .addColumn('copy_id', uuid, (c) => c.notNull())
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('source', 'target')`))
-        // The name of the other database has no password.
+        // The column `other` stores the name of the other database without its password.
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
-        // After this time the target is in use instead of the source.
+        // After the copy is completed, the target is in use instead of the source.
         .addColumn('completed_at', timestamp)
-        // An interrupted copy continues at this position of the target.
+        // An interrupted copy continues at this position of the target database.
         .addColumn('progress', json),
     ),
   ],

@@ -3,8 +3,8 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const debits = sql`('deposit_reversal', 'payout')`
 
-// Adds the kind of transfer that credits the balance of an imported wallet. SQLite cannot change a check constraint, so
-// the table is rebuilt.
+// This migration adds the kind of transfer that credits the opening balance of an imported wallet. SQLite cannot change
+// a check constraint, so the migration rebuilds the table.
 export const openingTransfers: Migration = {
   name: '0055-opening-transfers',
   rewrites: 'every ledger transfer, which may be of one more kind',
@@ -75,14 +75,12 @@ export const openingTransfers: Migration = {
           case kind when 'payout' then 'credit' else 'debit' end, fee, null, null
         from transfers where fee > 0`,
     ),
-    // Serves a wallet's statement, and makes the transfers' numbers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves a wallet's statement filtered by incoming transfers.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind not in ${debits}`),
   ],

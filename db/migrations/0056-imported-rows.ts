@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// An imported row keeps its time, so it may be older than the previous row of its list. Time filters search such a list
-// differently. Imported deposit addresses belong to the original provider.
+// An imported row keeps its creation time, so it may be older than the previous row of its list. Time filters use a
+// different query for a list with imported rows. Imported deposit addresses belong to the original provider.
 export const importedRows: Migration = {
   name: '0056-imported-rows',
   statements: (schema) => [

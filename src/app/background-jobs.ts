@@ -66,7 +66,7 @@ function startPayoutRails(config: Config, service: Service, { logger, measuring 
     rails: configuredRails(config, service).map(measuring.wrapRail),
     paused: config.pausedRails,
     contextOf: (merchantId) => createMerchantContext(service, merchantId),
-    // If an order is unknown, money may have moved without a payout.
+    // If the bank reports an order that the service does not know, money may have moved without a payout.
     onUnknownOrders: (rail, orders) =>
       logger.error({ rail, orders }, 'rail reported unknown orders: check the payouts at the bank'),
     onError: throttleByMessage((error) => logger.error({ err: error }, 'rail order processing failed, will retry')),

@@ -15,7 +15,7 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** The path is relative to the working directory. */
+/** The path of the database file is relative to the working directory. */
 export const defaultDatabaseUrl = 'sqlite:db/payouts.sqlite'
 
 /** See docs/reference/configuration.md. */
@@ -29,11 +29,11 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** `planned` compiles documents to plans; `reference` uses graphql-js alone. */
+  /** `planned` compiles GraphQL documents to plans; `reference` uses graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
-  /** The limit is in requests per second and merchant. */
+  /** The limit is the number of requests per second and merchant. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
-  /** The default is any origin in the sandbox, and no origin in live. */
+  /** By default, the sandbox allows any origin, and live mode allows none. */
   CORS_ORIGINS: z
     .string()
     .transform(parseCorsOrigins)
@@ -51,15 +51,18 @@ const Environment = z.object({
   CONSOLE_HOST: z.string().optional(),
   CONSOLE_URL: z.string().optional(),
   CONSOLE_USERS: z.string().optional(),
-  /** The SDK reads this and the other OTEL_ variables itself. */
+  /** The OpenTelemetry SDK reads this variable and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** The timeout is in milliseconds. OpenTelemetry's default is longer, but the shutdown waits for the collector. */
+  /**
+   * The timeout is in milliseconds. OpenTelemetry's default timeout is longer, but the shutdown waits for the
+   * collector.
+   */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first key encrypts secrets, and every key can decrypt them. */
+  /** The first key encrypts secrets; every key of SECRETS_KEY can decrypt them. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
@@ -112,7 +115,7 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
-/** Excludes RAIL_SECRET_<NAME>, whose names depend on RAILS. */
+/** Excludes the variables RAIL_SECRET_<NAME>, whose names depend on the value of RAILS. */
 export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
@@ -145,7 +148,8 @@ export function processEnvironment(): ProcessEnvironment {
 
 /** @throws Error that names every invalid variable, with the allowed values */
 export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment().variables): Config {
-  // An empty variable counts as absent, because shells and compose files unset variables that way.
+  // An environment variable with an empty value counts as absent, because shells and compose files unset variables that
+  // way.
   const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Configuration.safeParse(variables)
   const mode = modes.find((each) => each === variables.MODE) ?? 'sandbox'
@@ -159,7 +163,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment()
 
 const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `null` if the interval is invalid, or longer than the maximum of a timer. */
+/** Returns `null` if the interval is invalid, or longer than a timer can wait. */
 function readInterval(text: string): number | null {
   const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
   const interval = Number(count) * (intervalUnitsMs[unit] ?? 0)

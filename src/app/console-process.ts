@@ -7,12 +7,12 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The backoff doubles while the process dies before the age of `minLifetimeMs`. */
+/** The restart delay doubles while the console process dies before the age of `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** The service's own shutdown timeout is longer. */
+/** The service's own shutdown timeout is longer than this timeout of the console. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
@@ -32,7 +32,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // If a process could not be started, it emits no `exit`.
+    // A process that could not be started emits no `exit` event.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }
@@ -56,7 +56,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** API requests have priority over the console. */
+/** Lowers the priority of the console process, because API requests are more urgent. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)

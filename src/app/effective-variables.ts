@@ -47,7 +47,7 @@ export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> =
 
 export type EffectiveVariable = {
   readonly name: string
-  /** `null` if the variable has neither a value nor a default. */
+  /** The value is `null` if the environment variable has neither a value nor a default. */
   readonly value: string | null
   readonly source: 'default' | '.env' | 'environment'
 }
@@ -59,7 +59,6 @@ export function effectiveVariables(
   const railSecrets = Object.keys(variables).filter((name) => /^RAIL_SECRET_/.test(name))
   const declarations: Readonly<Record<string, VariableDeclaration>> = {
     ...configurationVariables,
-    // The default of CORS_ORIGINS depends on the mode.
     CORS_ORIGINS: { default: corsOrigins.join(',') || null },
     ...Object.fromEntries(railSecrets.toSorted().map((name) => [name, { default: null, isSecret: true as const }])),
     ...telemetryVariables,
@@ -74,7 +73,10 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/** Masks passwords in a URL's parameters, and its password up to the last `@`, because passwords may contain `@`. */
+/**
+ * Masks passwords in the parameters of a URL. Masks the URL's own password up to the last `@`, because passwords may
+ * contain `@`.
+ */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** `errors` contain line numbers, but no text of the lines, which may contain secrets. */
+/** The errors of a `.env` file contain line numbers, but not the text of the lines, which may contain secrets. */
 export type EnvFile = { readonly variables: Readonly<Record<string, string>>; readonly errors: readonly string[] }
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 
-/** A missing file has no variables. */
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
-    // Some editors write a byte order mark, which Node.js would parse as part of the first name.
+    // Some editors write a byte order mark, which Node.js would parse as part of the first variable's name.
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
     const errors = findFaultyLines(text).map((fault) => `${path}: ${fault}`)
     return { variables: parseEnv(text) as Record<string, string>, errors }
@@ -21,14 +20,14 @@ export function readEnvFile(folder: string): EnvFile {
   }
 }
 
-/** Sets the variables that the environment lacks, and returns their names. An empty variable counts as absent. */
+/** Sets the variables that the environment lacks, and returns the names of the variables that it set. */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
   for (const [name, value] of missing) environment[name] = value
   return new Set(missing.map(([name]) => name))
 }
 
-/** Node.js skips invalid lines silently, for example a line that sets MODE. */
+/** Node.js silently skips invalid lines of a `.env` file, for example an invalid line for MODE. */
 function findFaultyLines(text: string): string[] {
   const faults: string[] = []
   const lines = text.split('\n')

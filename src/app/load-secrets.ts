@@ -6,8 +6,9 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * Uses SECRETS_KEY, or in a sandbox on SQLite a key file next to the database. Live mode has no key file, because its
- * key must be stored apart from the data. PostgreSQL has none, because the machines of a service share no files.
+ * Encrypts with SECRETS_KEY. Without SECRETS_KEY, a sandbox on SQLite uses a key file next to the database. Live mode
+ * uses no key file, because the key must be stored apart from the data. PostgreSQL uses no key file, because the
+ * machines of a service share no files.
  *
  * @param mode the mode of the database
  */

@@ -4,23 +4,31 @@ import { systemTimestamp } from '../core/ids-and-clock.ts'
 import type { AccessLog } from '../server/http/request-lifecycle.ts'
 import type { Config } from './config.ts'
 
-/** If the log's reader stalls, further lines are dropped, because payouts matter more than their log. */
+/** If the reader of the log stalls, the logger drops further lines, because payouts matter more than their log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** A `service` is a single process. The other roles are processes of one service. */
+/**
+ * The role `service` is a service that runs as a single process. Each other role is one process of a service with
+ * several processes.
+ */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
-/** PIPE_BUF of Linux is 4,096. Larger writes to a pipe are not atomic, so lines of several processes would mix. */
+/**
+ * PIPE_BUF of Linux is 4,096. Larger writes to a pipe are not atomic, so the log lines of several processes would mix.
+ */
 const maxPipeWriteBytes = 4_096
 
-/** A single process writes more at a time, because each write takes as long as a few small responses. */
+/**
+ * A service with a single process writes larger chunks of its log, because each write takes as long as a few small
+ * responses.
+ */
 const maxWriteBytes = 64 * 1024
 
 /**
- * Writes JSON lines without API keys and account numbers. Never waits for the log's reader.
+ * Writes the log as JSON lines without API keys and account numbers. Logging never waits for the reader of the log.
  *
- * A line has the route of a request but not its values, so only an error's text could contain a key or account number.
- * Keys are redacted in the finished line, and long numbers in errors.
+ * A log line has the route of a request but not its values, so only an error's text could contain an API key or account
+ * number. API keys are redacted in the finished line, and long numbers in the text of errors.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -49,7 +57,7 @@ export function createLogger(
 
 const flushDelayMs = 10
 
-/** `end` lets the process exit after all lines are written, or immediately if they cannot be written. */
+/** `end` lets the process exit after all log lines are written, or immediately if they cannot be written. */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
 export function standardOutput(role: ProcessRole = 'service'): LogOutput {
@@ -63,7 +71,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     maxWrite,
     contentMode: 'buffer',
   })
-  // A full disk or a closed pipe must not stop payouts, so lines are lost until writing works again.
+  // A full disk or a closed pipe must not stop payouts, so log lines are lost until writing works again.
   let isBroken = false
   stream.on('error', () => {
     isBroken = true
@@ -80,14 +88,17 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     end: () => {
       isEnded = true
       stop()
-      // pino would retry indefinitely and keep the process alive.
+      // pino would retry a failed write indefinitely and keep the process alive.
       if (isBroken) process.kill(process.pid, 'SIGKILL')
       else stream.end()
     },
   }
 }
 
-/** Flushes lines shortly after the first line. Lines that arrive during a write are flushed after the write. */
+/**
+ * Flushes buffered log lines shortly after the first line. Log lines that arrive during a write are flushed after the
+ * write.
+ */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -127,8 +138,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Messages of database engines and JavaScript can quote anything that a caller sent. So only the stack frames and a
- * message without values are logged.
+ * Error messages of database engines and JavaScript can quote anything that a caller sent. So an error is logged with
+ * only its stack frames and a message without values.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -144,11 +155,11 @@ function serializeError(error: Error) {
  */
 function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'
-  // Keys are redacted first: a key with a redacted number would no longer match the pattern.
+  // API keys are redacted first: an API key whose digits are already redacted would no longer match the pattern.
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 
-/** Failures can repeat for thousands of endpoints or orders, so the same message is logged once in this time. */
+/** A failure can repeat for thousands of endpoints or orders, so the same message is logged once in this interval. */
 const repeatIntervalMs = 10 * 60 * 1000
 
 const maxRememberedMessages = 100

@@ -1,8 +1,9 @@
 import { readConfig } from './config.ts'
 
-// The service also starts this file in other roles.
+// The service starts this file again for its child processes, with other roles.
 
-// An unhandled error of a closed pipe would end the service. The service continues without output (logger.ts).
+// Without this handler, an error of a closed pipe would end the service. After an error of standard error, the service
+// continues without output (logger.ts).
 process.stderr.on('error', () => {})
 
 const anywayFlag = '--anyway'

@@ -12,20 +12,21 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** A shorter backup interval is the retry delay instead. */
+/** If the backup interval is shorter than this delay, a failed backup is retried after the interval. */
 const retryDelayMs = 5 * 60_000
 
 /**
- * A longer backup interval is the timeout instead. Without a timeout, a hanging network disk would silently stop all
- * backups.
+ * If the backup interval is longer than this timeout, the interval is the timeout. Without a timeout, a network disk
+ * that hangs would silently stop all backups.
  */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Each backup runs in its own process, because copying would block this process. A failure does not end the service. A
- * monotonic clock measures the intervals. The wall clock determines only the age of the latest backup at the start.
+ * Each backup runs in its own process, because copying would block this process. A failed backup does not end the
+ * service. A monotonic clock measures the intervals between backups. The wall clock determines only the age of the
+ * latest backup when the service starts.
  */
 export function startBackupSchedule(
   config: Config,
@@ -101,7 +102,7 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Errors of `read` are ignored here, because the next backup reports them. */
+/** Errors of `read` are ignored, because the next backup reports them. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -110,7 +111,7 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/** Returns the end of the error output if the process failed or took too long. */
+/** Returns the end of the process's error output if the process failed or took too long. */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
@@ -121,7 +122,8 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      // Does not wait for the exit, because a process that waits for a hanging disk cannot be killed.
+      // The promise does not wait for the exit of the killed process, because a process that waits for a hanging disk
+      // cannot exit.
       resolve(`the backup process was killed because it took longer than ${Math.ceil(timeoutMs / 60_000)} minutes`)
     }, timeoutMs)
     child.once('error', ({ message }) => resolve(message))
@@ -145,14 +147,14 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** Numbers are consecutive, and show the order of backups even if the clock was changed. */
+/** The numbers of backups are consecutive, so they show the order of backups even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * Backups are sorted latest first.
+ * Returns the backups of the database, latest first.
  *
- * @param path the `backupSourceName` of the database
- * @throws Error if the folder cannot be read
+ * @param path the path of the database, as returned by `backupSourceName`
+ * @throws Error if the folder of the backups cannot be read
  */
 export function listBackups(folder: string, path: string): BackupFile[] {
   const backups = readdirSync(folder).flatMap((name) => parseBackupFile(folder, name, path) ?? [])

@@ -31,7 +31,7 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** Timeouts after SIGTERM: the first closes the remaining connections, the second kills the process. */
+/** After SIGTERM, the first timeout closes the remaining connections, and the second kills the process. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
@@ -61,14 +61,13 @@ export async function serve(config: Config): Promise<void> {
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** On SQLite, the writer process runs the reader's write operations. */
+/** On SQLite, the writer process runs the write operations of the reader processes. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
   const started = await startProcess(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
   const measuring = await instrumentTracing(metrics, started, 'reader')
   const writer = writerPath === null ? null : connectToWriter(writerPath, started.db.refresh)
-  // The writer process measures its own writes.
   const db = writer === null ? measuring.wrapDatabase(started.db) : withWriterPing(started.db, writer.ping)
   const perform = writer?.perform ?? measuring.wrapPerform(performLocally)
   const { mode, webhookAllowed } = config
@@ -80,7 +79,7 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
     service,
     measuring,
     hasDemo,
-    // If there is a writer process, the webhook process runs the jobs.
+    // If there is a writer process, the webhook process runs the background jobs.
     hasBackgroundWork: writer === null,
     sharing: { processes: config.workers, exchange: createSupervisorExchange() },
     onDrained: () => {
@@ -100,7 +99,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** The process is alive but not ready until the returned function is called. */
+/** The process is alive but not ready until the function that this function returns is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -187,14 +186,14 @@ async function startServing(
   return address
 }
 
-/** The demo works without webhooks, so a failure is only logged. */
+/** The demo works without webhooks, so a failure to set up its webhooks is only logged. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,
   address: string,
 ): Promise<void> {
   const url = new URL(address)
-  // Webhooks to private addresses other than loopback are rejected.
+  // The service rejects webhooks to private addresses other than loopback addresses.
   if (!isLoopback(config.host)) url.hostname = '127.0.0.1'
   try {
     await pointDemoWebhooksTo(service, url.origin)

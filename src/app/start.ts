@@ -23,8 +23,8 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet. The function that it returns is called when the wait is
- * over.
+ * `onWait` is called once if the database cannot be opened yet. The function that `onWait` returns is called when the
+ * database can be opened.
  */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
@@ -36,8 +36,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits while the database is temporarily unavailable, for example on a full disk. Otherwise the service manager would
- * restart the process repeatedly.
+ * Waits for the database while it is temporarily unavailable, for example because its disk is full. Without this wait,
+ * the service manager would restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -98,7 +98,7 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** The process can still send the last responses within this time. */
+/** Within this time, the process can still send the last responses. */
 const rejectionGraceMs = 200
 
 /** The process exits when another service takes the database over. */
@@ -111,7 +111,7 @@ export function takeOverDatabase(started: ProcessResources): void {
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The disk may be full. The process serves reads, and takes the database over once there is room.
+    // The disk may be full. After a failed takeover, the process serves reads and retries until the database has room.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
@@ -158,7 +158,8 @@ export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
-  // process.exit would wait until the log is read. All acknowledged writes are already durable.
+  // `process.exit` would wait until the log has been read, so the process kills itself. All acknowledged writes are
+  // durable before the process is killed.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()

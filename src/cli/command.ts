@@ -15,12 +15,12 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** A flag that is set has a string as its value. */
+/** The value of a flag is a string if the flag is set. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
   readonly report: (text: string, json: object) => void
-  /** Waits while the output is full. @throws Error if the reader has closed the output */
+  /** Waits while the output is full. @throws Error if the reader of the output has closed it */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
@@ -36,7 +36,7 @@ export type CommandSyntax = {
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** How an operator types a field of the operation, if no word or option has its name. */
+  /** Maps a field of the operation to what an operator types, if no word or option has the field's name. */
   readonly names?: FieldNames
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
@@ -47,7 +47,7 @@ export type LoggedChange = {
   readonly movesMoney?: true
 } & (
   | {
-      /** Returns `null` if these options change nothing. */
+      /** Returns `null` if the command changes nothing with these options. */
       readonly subject: (
         words: readonly string[],
         options: OptionValues,
@@ -58,8 +58,9 @@ export type LoggedChange = {
 )
 
 /**
- * With `nothing`, the database is read-only. With a `LoggedChange`, the transaction of the change adds a row to the
- * operator log. With `ownActions`, the command logs each action itself.
+ * If `changes` is `nothing`, the command gets a read-only database. If `changes` is a `LoggedChange`, the transaction
+ * of the change adds a row to the operator log. If `changes` is `ownActions`, the command adds each action to the
+ * operator log itself.
  */
 type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
@@ -71,12 +72,12 @@ type DatabaseCommand = ChangeDeclaration & {
     options: OptionValues,
     runtime: CommandRuntime,
   ) => Promise<unknown>
-  /** By default, a command rejects a database that does not exist. */
+  /** By default, a command fails if the database does not exist. */
   readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   readonly canBackUpFirst?: true
 }
 
-/** The command opens the database itself, or must not open it because that would migrate it. */
+/** A standalone command opens the database itself, or must not open it because opening would migrate it. */
 type StandaloneCommand = ChangeDeclaration & {
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
@@ -163,7 +164,10 @@ function camelCase(name: string): string {
   return name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Without these options, returns the only merchant, or `null` if there is none or several. */
+/**
+ * Without the options `--merchant`, `--wallet` and `--customer`, returns the only merchant, or `null` if there is none
+ * or several.
+ */
 export async function findMerchantContext(
   service: Service,
   { merchant, wallet, customer }: OptionValues,
@@ -184,7 +188,7 @@ export async function requireMerchantContext(service: Service, options: OptionVa
   throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Keeps generated data away from live merchants. */
+/** Keeps generated data out of databases in live mode. */
 export function requireSandboxFor(service: Service, command: string): Service {
   if (service.mode === 'sandbox') return service
   throw new DomainError('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
@@ -198,7 +202,7 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    // In a container the user may have no name.
+    // In a container, the user of the process may have no name.
     return `user ${process.getuid?.() ?? 'unknown'}`
   }
 }

@@ -81,7 +81,7 @@ async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, tar
   }
 }
 
-/** Logs the copy before the source is blocked, so that the target has the row too. */
+/** Adds the copy to the operator log before the source is blocked, so that the target database also has the row. */
 async function logCopy(
   url: string,
   { mode, target, reason }: { readonly mode: Mode; readonly target: string; readonly reason: string | null },

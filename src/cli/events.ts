@@ -65,7 +65,7 @@ export const eventCommands: CommandTable = {
   },
 }
 
-/** Streams events from a sequence, inclusive (ruling 81), or only new events if no sequence is given. */
+/** Streams events from a sequence number, inclusive (ruling 81), or only new events if no number is given. */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -79,15 +79,14 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** The last delay applies to all further attempts. */
+/** The last retry delay applies to all further attempts. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
 /**
- * The rules for URLs of webhook endpoints apply.
- *
- * @throws DomainError INVALID_INPUT with the name of the option
+ * The forwarding URL must obey the rules for URLs of webhook endpoints. @throws DomainError INVALID_INPUT with the name
+ * of the option
  */
 function createForwarder(
   service: Service,
@@ -114,8 +113,9 @@ function createForwardSigner(secret: string): Signer {
 }
 
 /**
- * Forwards events in order, and repeats each event until the response is 2xx. At the end, reports the next sequence. A
- * run that begins with this sequence misses no event, but may repeat the last event (at-least-once delivery).
+ * Forwards events in order, and repeats each event until the response is 2xx. At the end, reports the sequence number
+ * of the next event. A run that begins with the reported number misses no event, but may repeat the last event
+ * (at-least-once delivery).
  */
 async function forwardEvents(
   context: Context,
@@ -136,7 +136,7 @@ async function forwardEvents(
   }
 }
 
-/** Returns `false` only after an abort. */
+/** Returns `false` only if the signal aborted the forwarding. */
 async function forwardEvent(
   { wallClock }: Context,
   event: HydratedEvent,

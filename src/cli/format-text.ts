@@ -12,19 +12,22 @@ import {
 
 type TextColumn = {
   readonly header?: string
-  /** `right` for numbers in another format, `left` for numbers that are identifiers. */
+  /** Use `right` for numbers in another format, and `left` for numbers that are identifiers. */
   readonly align?: 'left' | 'right'
-  /** If not all columns fit, the columns with the lowest numbers stay. Columns without a number are dropped first. */
+  /**
+   * If not all columns fit, the columns with the lowest priority numbers stay. Columns without a priority are dropped
+   * first.
+   */
   readonly priority?: number
   readonly isWrapped?: true
 }
 
 export type TextColumns = Readonly<Record<string, TextColumn>>
 
-/** An infinite width shows every column in full. */
+/** If the terminal's width is infinite, every column is shown in full. */
 type Terminal = { readonly stream: NodeJS.WriteStream; readonly width: number }
 
-/** Without a terminal, lists have all columns with unchanged values. */
+/** If the output is no terminal, lists have all columns with unchanged values. */
 type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal | undefined }
 
 type TextRecord = Readonly<Record<string, unknown>>
@@ -130,10 +133,9 @@ function prepareColumn(
   return { name, header, cells, isRightAligned, priority, isWrapped, width, minWidth }
 }
 
-/** Ids and times are not truncated, because a part of one is useless. */
+/** Ids and times are never truncated, because a part of an id or time is useless. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
-/** Returns the most important columns that fit. Narrowed columns get the remaining width. */
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
   let left = width + columnGap.length
   const widths = new Map<PreparedColumn, number>()

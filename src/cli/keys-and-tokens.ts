@@ -56,6 +56,7 @@ async function createToken(service: Service, words: readonly string[], options: 
     scopes: splitList(options.scopes) ?? [],
     expiresIn: seconds === undefined ? undefined : parseWholeNumber('expiresIn', seconds),
   })
-  // Tokens are not stored. This empty transaction stores the row of the operator log before the token is shown.
+  // Tokens are not stored. This empty transaction stores the row of the operator log before the command shows the
+  // token.
   return service.db.write(() => result)
 }

@@ -53,13 +53,13 @@ async function runAudit(
   const { chain, ...result } = await auditChain(service, { kept: earlierHeads }, progress.show)
   const { heads, ...summary } = chain
   if (newHeadsFile === undefined) return { ...result, chain: summary }
-  // Heads from a failed audit must not become the reference of later audits.
+  // The chain heads of a failed audit must not become the reference of later audits.
   const isKept = result.balanced
   if (isKept) await writeFile(newHeadsFile, formatHeads(heads), { flag: 'wx' })
   return { ...result, chain: { ...summary, isKept } }
 }
 
-/** The file was written by `--keep-heads`, or is a SQLite backup. */
+/** The file with chain heads was written by `--keep-heads`, or is a SQLite backup. */
 async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
   if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
   const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
@@ -139,7 +139,7 @@ export const maintenanceCommands: CommandTable = {
       'Migrate the database to the latest schema. Every start does so too. Creates the database if it does not exist.',
     options: { backup: ['file', 'copy the database to this new file before'] },
     canBackUpFirst: true,
-    // Opening the database has migrated it.
+    // Opening the database has already migrated it.
     run: async () => ({ migrated: true }),
   },
 }
@@ -166,7 +166,10 @@ type BackupInspection = Pick<Config, 'mode'> & {
   readonly progress: Progress
 }
 
-/** Opening the copy of a backup migrates it. Logs the restore in the copy, because the copy becomes the database. */
+/**
+ * Opening the copy of the backup migrates the copy. Adds the restore to the operator log of the copy, because the copy
+ * becomes the database.
+ */
 async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {
     throw error

@@ -72,7 +72,7 @@ export const operatorCommands: CommandTable = {
   },
 }
 
-/** Returns a function that creates a link's URL from its token. @throws DomainError NOT_CONFIGURED */
+/** Returns a function that creates the URL of an operator's link from its token. @throws DomainError NOT_CONFIGURED */
 function requireConsole(console: Config['console']): (token: string) => string {
   if (console === null) {
     throw new DomainError(

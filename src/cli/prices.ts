@@ -64,7 +64,7 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/** Accepts upper and lower case, hyphens and spaces. The operation rejects an unknown state. */
+/** The operation rejects an unknown price state. */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

@@ -41,7 +41,7 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }
 
-/** Returns `null` after it has printed help or the version. @throws UsageError */
+/** Returns `null` after it has printed the help or the version. @throws UsageError */
 export function parseCommandLine(
   commands: CommandTable,
   args: readonly string[],
@@ -80,7 +80,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** The parser prints help and version, runs no command, and throws UsageError. */
+/** The parser itself prints the help and the version. The parser runs no command, and throws UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const program = new Program(cliCommand)
@@ -159,8 +159,8 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
   return command.usage(usageOf(syntax, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
     const present = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
-    // Commander's own check runs before its check for unknown options, so a mistyped required option would be reported
-    // as missing.
+    // Commander checks required options before unknown options, so it would report a mistyped required option as
+    // missing.
     const missing = Object.keys(required).filter((option) =>
       entries.some(([each, value]) => each === option && value === undefined),
     )
@@ -173,7 +173,7 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
 type OptionOccurrence = { option: string; text: string; previous: unknown; args: readonly string[] }
 
 function parseOptionValue({ option, text, previous, args }: OptionOccurrence): string {
-  // Commander would use the last value, which may be left over from an edited line.
+  // If an option is repeated, Commander would use the last value, which may be left over from an edited line.
   if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
   if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
     throw new InvalidArgumentError(`A value that begins with a dash is written --${option}=${text}.`)
@@ -181,7 +181,7 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** For a first word that is not a command itself: it has help, and requires a second word. */
+/** Creates the parser for a first word that is not a command itself: it has help, and requires a second word. */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

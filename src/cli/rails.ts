@@ -26,7 +26,7 @@ import { actionCommands, requireMerchantContext, requireSandboxFor, subjectFromF
 import { sliceOptions } from './list-commands.ts'
 import type { Progress } from './output.ts'
 
-/** A statement's payments are held in memory, so its size is limited. */
+/** The payments of a bank statement are held in memory, so the size of its file is limited. */
 const maxFileBytes = 256 * 1024 * 1024
 
 const railCheckCommand: Command = {

@@ -26,7 +26,7 @@ export type CliEnvironment = {
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
-  /** Ends a long-running command, as Ctrl-C does. */
+  /** Aborting the signal ends a long-running command, as Ctrl-C does. */
   readonly signal?: AbortSignal
   readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
@@ -103,7 +103,7 @@ async function runOnDatabase(
   let isCopied = false
   const db = await openDatabase({
     url: config.databaseUrl,
-    // In live mode only `migrate` creates a database.
+    // In live mode, only the command `migrate` creates a database.
     mustExist:
       command.databaseCreation === undefined || (config.mode === 'live' && command.databaseCreation !== 'inAnyMode'),
     mustBeDurable: config.mode === 'live',
@@ -121,20 +121,20 @@ async function runOnDatabase(
   // Pending promises do not keep a process alive, but a timer does.
   const keepAlive = setInterval(() => {}, 60_000)
   try {
-    // The database determines the mode; if MODE is set, it must be the same.
+    // The database determines the mode; if the variable MODE is set, it must have the same value.
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
     const { webhookAllowed } = config
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
     await claimMode(service)
     if (!isJson) printError(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
-    // Without pending migrations, no copy has been created yet.
+    // If no migration was pending, the migration has created no copy yet.
     if (copyPath !== null && !isCopied) await db.backup(copyPath)
     const report = (text: string, json: object) =>
       cli.print(isJson ? `${toJson(json)}\n` : `${escapeControlCharacters(text)}\n`)
     const signal = cli.signal ?? (command.isLongRunning ? abortOnInterrupt() : new AbortController().signal)
     const writeText = createOutputWriter(cli.print)
     const write = (text: string) => {
-      // On a terminal, the progress bar and the export's lines would overwrite each other.
+      // On a terminal, the progress bar and the lines of the export would overwrite each other.
       if (cli.streams?.output.isTTY) progress.end()
       return writeText(text)
     }
@@ -146,7 +146,7 @@ async function runOnDatabase(
   }
 }
 
-/** Allows the command only the changes that it declares, and records a change in the operator log. */
+/** Allows the command only the changes that it declares, and adds each change to the operator log. */
 async function runWithOperatorLog(
   service: Service,
   command: Extract<Command, { run: unknown }>,
@@ -173,7 +173,7 @@ function missingReasonError(): DomainError {
   return invalidInput([{ field: '--reason', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Ctrl-C can arrive twice, from the terminal and from npm. Also aborts when the reader closes the output. */
+/** Ctrl-C can arrive twice, from the terminal and from npm. Also aborts when the reader of the output closes it. */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())

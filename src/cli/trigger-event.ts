@@ -113,7 +113,6 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
   return payoutId
 }
 
-/** Deposits enough for a payout and its fee. */
 async function deposit(context: Context) {
   const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))

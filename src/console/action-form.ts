@@ -32,7 +32,7 @@ export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): 
   return movesMoney === true || isIrreversible === true
 }
 
-/** A form is collapsed behind its title. After a rejection it is open and shows the error. */
+/** A rejected form is open and shows the error. */
 export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
   return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
 <summary>${action.title}</summary>
@@ -156,7 +156,7 @@ type SubmittedForm = { readonly path: string; readonly params: FormValues; reado
 
 export type RevealedSecret = { readonly name: string; readonly secret: string; readonly advice: string }
 
-/** `done` includes a form that was submitted before. `forged` is a form without a valid CSRF token. */
+/** `done` is also the outcome of a form that was submitted before. `forged` is a form without a valid CSRF token. */
 export type ActionOutcome =
   | { readonly done: { readonly formId: string; readonly secret: RevealedSecret | null } }
   | { readonly rejected: RejectedForm }

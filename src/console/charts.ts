@@ -18,7 +18,7 @@ type ChartSeries = {
 export type ChartStyle = 'good' | 'bad' | 'warn' | 'accent' | 'busy'
 
 type DailyChart = {
-  /** The id must be unique on its page. */
+  /** The chart's id must be unique on the page. */
   readonly id: string
   readonly title: string
   readonly description: string
@@ -65,7 +65,7 @@ export function lineChart(chart: DailyChart): Html {
         (value) => rounded(y(value)),
       )(values.slice(from, to + 1)) ?? ''
     const attributes = html`fill="none" stroke-width="2" stroke-linejoin="round"${dashes[style]}`
-    // The last day is not over, so its part of the line is pale.
+    // The last day of the chart is not over, so its part of the line is pale.
     return html`<path class="line ${style}" d="${part(0, last - 1)}" ${attributes}/><path class="line ${style} unfinished" d="${part(last - 1, last)}" ${attributes}/><circle class="fill ${style}" cx="${rounded(x(days[last] ?? '') ?? 0)}" cy="${rounded(y(values[last] ?? 0))}" r="3"/>\n`
   })
   return chartFigure(chart, html`${axes(chart, y, (day) => x(day) ?? 0)}${lines}`)

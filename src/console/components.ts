@@ -4,7 +4,7 @@ import { html } from '../server/pages/html.ts'
 import type { Fact, FormValues, PageRequest } from './console-page.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
-/** The mark is for people who cannot see the colour. */
+/** The mark distinguishes statuses for people who cannot see the colour. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
@@ -44,7 +44,7 @@ export function timeElement(time: string | null): Html {
   return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-/** A time of the last day is relative to now, with the UTC time as its tooltip. */
+/** A time within the last 24 hours is shown relative to now, with the UTC time as its tooltip. */
 export function ageElement(time: string, now: number): Html {
   const seconds = (now - Date.parse(time)) / 1_000
   if (seconds < 0 || seconds >= daySeconds) return timeElement(time)
@@ -69,7 +69,7 @@ export function copyableId(text: string | null, name: string): Html {
   return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
 }
 
-/** Shows the end of an id, because ids of the same time begin alike. */
+/** Shows the end of an id, because ids that were created at the same time begin alike. */
 export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
@@ -90,8 +90,8 @@ export type ConsoleColumn = string | { readonly name: string; readonly isNumber:
 /**
  * Narrow screens show the table as a list of cards; the roles keep it a table for screen readers.
  *
- * @param columns a column that is `false` is left out with its cells: `session.can('act') && 'Actions'`
- * @param empty replaces a table without rows
+ * @param columns a column that is `false` is left out with its cells, for example `session.can('act') && 'Actions'`
+ * @param empty is shown instead of a table without rows
  */
 export function table(
   caption: string,
@@ -139,7 +139,7 @@ export type ListFilter = {
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly type?: 'date'
-  /** The name in the operation's errors, if it differs. */
+  /** The field's name in the operation's errors, if it differs from the form's. */
   readonly field?: string
   readonly size?: number
 }
@@ -181,7 +181,7 @@ export function booleanAttribute(isPresent: boolean, name = 'selected'): Html {
   return isPresent ? html` ${name}` : html``
 }
 
-/** `newer` and `older` are the queries of the adjacent parts, or `null` if there is none. */
+/** `newer` and `older` are the URL queries of the adjacent parts of the list, or `null` if there is no such part. */
 export function pager(
   { urlFor, path, query }: PageRequest,
   { newer = null, older }: { newer?: FormValues | null; older: FormValues | null },

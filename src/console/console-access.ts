@@ -9,16 +9,16 @@ declare module 'fastify' {
 }
 
 export type ConsoleAccess = {
-  /** The prefix of every page's path; may be empty. */
+  /** The prefix of the URL path of every console page; may be empty. */
   readonly basePath: string
   readonly originOf: (request: FastifyRequest) => string
   readonly trustedProxies: TrustedProxies
-  /** Whether pages of other sites may link to the console. Requests from such links have no session. */
+  /** Whether pages of other sites may link to the console. Requests from links of other sites have no session. */
   readonly canBeLinkedTo: boolean
   readonly errorHint: string
   readonly findSession: (request: FastifyRequest) => Promise<ConsoleSession | null>
   readonly addRoutes: (app: FastifyInstance) => void
-  /** Sends the same response for all paths. */
+  /** Responds alike on every path if the request has no session. */
   readonly sendWithoutSession: (request: FastifyRequest, reply: FastifyReply) => FastifyReply
   readonly sendEnded: (reply: FastifyReply) => FastifyReply
 }

@@ -67,7 +67,7 @@ export function createConsole(
 ): FastifyInstance {
   const app = fastify({
     logger: false,
-    // A HEAD request, for example of a link preview, must not use up the link.
+    // A HEAD request, for example of a link preview, must not use up the one-time link.
     exposeHeadRoutes: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: 30_000,
@@ -126,7 +126,7 @@ function addPages(scope: FastifyInstance, console: ConsoleContext, access: Conso
   scope.post(endSessionPath, async (request, reply) => endSession(access, sessionOf(request), request, reply))
 }
 
-/** Ignores the cookie of a request from another site, even if the browser sends it. */
+/** Ignores the session cookie of a request from another site, even if the browser sends it. */
 async function findSession(access: ConsoleAccess, request: FastifyRequest): Promise<ConsoleSession | null> {
   return isFromOtherSite(request) ? null : access.findSession(request)
 }

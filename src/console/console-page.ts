@@ -17,7 +17,7 @@ export type ConsoleContext = {
 
 export type Fact = readonly [name: string, value: Html]
 
-/** `path` is relative to the console's base path. */
+/** The page's `path` is relative to the console's base path. */
 export type PageRequest = ConsoleContext & {
   readonly session: ConsoleSession
   readonly path: string
@@ -25,8 +25,8 @@ export type PageRequest = ConsoleContext & {
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
   /**
-   * Renders an action's form, or the button that leads to the form if the action must be confirmed. Renders nothing for
-   * the role `look`.
+   * Renders an action's form, or the button that leads to the form if the action must be confirmed. Renders no form for
+   * an operator with the role `look`.
    *
    * @param target the values of the action's `rowFields`
    * @param current the current values by field
@@ -53,7 +53,10 @@ export type ConsolePage = {
   readonly confirmationFacts?: (request: PageRequest, target: string) => Promise<readonly Fact[]>
   /** The page's CSV file, which the query parameter `format=csv` requests. */
   readonly download?: (request: PageRequest) => PageFile
-  /** Runs only on request, because it is slow. It needs no reason, because it changes nothing. */
+  /**
+   * A slow function of the page, which runs only if the operator requests it. The function needs no reason, because it
+   * changes nothing.
+   */
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }
 

@@ -1,5 +1,6 @@
 /**
- * The key `/` focuses the search, and each `data-copy` element gets a copy button. The pages work without the script.
+ * The key `/` focuses the search, and each `data-copy` element gets a copy button. The console's pages also work
+ * without the script.
  */
 export const consoleScript = `
 const search = document.querySelector('input[type=search]')

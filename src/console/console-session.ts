@@ -13,7 +13,7 @@ export type ConsoleSession = {
   readonly can: (permission: OperatorRole) => boolean
   readonly sign: (text: string) => string
   readonly end: () => void
-  /** `null` on the console of this machine, which has no sign-in. */
+  /** `signIn` is `null` on the console of this machine, which has no sign-in. */
   readonly signIn: { readonly previous: PastSignIn | null } | null
 }
 
@@ -35,17 +35,17 @@ export function generateSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Compares the hashes, so that neither contents nor lengths affect the time. */
+/** Compares hashes of the strings, so that neither their contents nor their lengths affect the duration. */
 export function isEqualConstantTime(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** A token is valid for this purpose only. */
+/** A CSRF token is valid only for this path, action and target. */
 type CsrfPurpose = { readonly path: string; readonly action: string; readonly target: string }
 
 type Signer = Pick<ConsoleSession, 'sign'>
 
-/** The token contains the form's id, which makes the action idempotent, and an HMAC of the id and the purpose. */
+/** The CSRF token contains the form's id, which makes the action idempotent, and an HMAC of the id and the purpose. */
 export function createCsrfToken({ sign }: Signer, formId: string, purpose: CsrfPurpose): string {
   return `${formId}.${sign(csrfPayload(formId, purpose))}`
 }

@@ -55,7 +55,6 @@ ${await operatorActionsOn(service, customer.id)}`,
   },
 }
 
-/** Omits statuses that no payout has. */
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
   const counts: Html[] = []
   for (const status of payoutStatuses) {

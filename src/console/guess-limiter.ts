@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/ids-and-clock.ts'
 
 type GuessPolicy = {
-  /** The number of failures before the first wait. */
+  /** The number of failed sign-ins before the first wait. */
   readonly freeFailures: number
   readonly maxWaitMs: number
 }
 
 /**
- * The wait per operator is shorter than the wait per address, because anyone who knows an operator's name can cause it.
+ * After failed sign-ins, the wait per operator is shorter than per IP address, because anyone who knows an operator's
+ * name can cause it.
  */
 const policies = {
   operator: { freeFailures: 5, maxWaitMs: 60_000 },
@@ -17,10 +18,13 @@ const policies = {
 
 const initialWaitMs = 1_000
 
-/** Failures are forgotten after this time without another failure. */
+/** Failed sign-ins are forgotten after this time without another failure. */
 const memoryMs = 3_600_000
 
-/** The maximum for operators and for addresses each. The least recently used entry is evicted first. */
+/**
+ * The maximum number of remembered operators, and of remembered addresses. The least recently used entry is evicted
+ * first.
+ */
 const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
@@ -28,12 +32,12 @@ type Failures = { count: number; readonly at: number; readonly blockedUntil: num
 type GuessSource = { readonly operator: string; readonly address: string }
 
 /**
- * If `waitSeconds` is 0, the caller checks the password. It calls `succeed` if the password was right, and `withdraw`
- * if it could not be checked.
+ * If `waitSeconds` is 0, the caller checks the password. The caller calls `succeed` if the password was right, and
+ * `withdraw` if it could not be checked.
  */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
-/** After some failures, each further failure doubles the wait (exponential backoff). */
+/** After some failed sign-ins, each further failure doubles the wait (exponential backoff). */
 export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
 
 /** @param elapsed milliseconds of a monotonic clock */
@@ -44,14 +48,14 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
     begin: ({ operator, address }) => {
       const waitMs = Math.max(operators.waitMs(operator), addresses.waitMs(address))
       if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {}, withdraw: () => {} }
-      // The attempt is counted before the password is checked, so that concurrent guesses count too.
+      // The sign-in attempt is counted before the password is checked, so that concurrent guesses count too.
       const withdrawFromOperator = operators.add(operator)
       const withdrawFromAddress = addresses.add(address)
       return {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // Removes only this attempt: signing in with one's own password must not permit more guesses of other
+          // Removes only this sign-in attempt: signing in with one's own password must not permit more guesses of other
           // passwords.
           withdrawFromAddress()
         },
@@ -72,7 +76,7 @@ function createFailureCounter({ freeFailures, maxWaitMs }: GuessPolicy, elapsed:
   }
   return {
     waitMs: (key: string) => Math.max(0, (find(key)?.blockedUntil ?? 0) - elapsed()),
-    /** Returns a function that removes the failure. */
+    /** Returns a function that removes the added failure. */
     add: (key: string) => {
       const previous = find(key)
       const count = (previous?.count ?? 0) + 1

@@ -45,7 +45,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly title: string
   readonly noun: string
   readonly list: SliceableList<Context, Input, Item>
-  /** Searches by amount. The list needs a filter `asset`. */
+  /** Searches by amount. A list with `search` needs a filter named `asset`. */
   readonly search?: (context: Context, input: Input, search: ListSearch) => Promise<SearchResult<Item>>
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
@@ -56,12 +56,12 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly above?: (request: PageRequest) => Promise<Html>
 }
 
-/** For more rows there are the exports, which are verified against the ledger. */
+/** Larger files are available as exports, which are verified against the ledger. */
 const maxFileRows = 10_000
 
 /**
- * Lists the items of all merchants, or of one, newest first. The filters are in the URL, so that the page can be
- * linked; `format=csv` downloads the filtered items.
+ * Lists the items of one or all merchants, newest first. The filters are in the URL, so that the page can be linked;
+ * `format=csv` downloads the filtered items.
  */
 export function listPage<Input extends object, Item extends ListedItem>(spec: ConsoleList<Input, Item>): ConsolePage {
   return {
@@ -129,7 +129,7 @@ const amountFilters: readonly ListFilter[] = [
   { name: 'amount-to', label: 'Amount to', hint: '1000', size: 6 },
 ]
 
-/** No index has the amounts, so one request compares at most this many rows. */
+/** No index has the amounts, so a search by amount compares at most this many rows per request. */
 const maxSearchedRows = 10_000
 
 type OpenedList = {
@@ -152,7 +152,9 @@ async function openList<Input extends object, Item extends ListedItem>(
   return { context, filters, search, errors: isUnknown ? [unknown, ...errors] : errors }
 }
 
-/** Amounts are in units of one currency, and one merchant's rows are searched, so both must be chosen. */
+/**
+ * A search by amount requires a currency and a merchant: it searches one merchant's rows for amounts in one currency.
+ */
 function parseAmounts(
   query: FormValues,
   { filters, context }: Pick<OpenedList, 'filters' | 'context'>,

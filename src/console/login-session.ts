@@ -4,14 +4,14 @@ import { generateSecret, idleTimeoutMs, isEqualConstantTime, maxSessionMs } from
 
 const linkLifetimeMs = 10 * 60_000
 
-/** Secrets of 256 bits cannot be guessed, so repeated failures indicate a problem, for example a leaked link. */
+/** Secrets of 256 bits cannot be guessed, so repeated wrong secrets indicate a problem, for example a leaked link. */
 const maxWrongSecrets = 20
 
 export type LoginSession = {
   readonly linkToken: string
-  /** A random path, to which the cookie is limited. */
+  /** The random path to which the session cookie is limited. */
   readonly basePath: string
-  /** Returns the cookie only once. Returns `null` if the token is wrong, used or expired. */
+  /** Returns the cookie only once. Returns `null` if the link's token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
   /** Restarts the idle timeout. */
   readonly isValidCookie: (cookie: string) => boolean

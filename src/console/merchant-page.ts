@@ -98,7 +98,7 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
   const now = timestamp(service.now())
   const keyStatus = ({ revokedAt, expiresAt }: ApiKeySummary) =>
     revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
-  // Live keys come first, because there may be many others.
+  // Live API keys come first, because a merchant may have many keys that are no longer live.
   const keys = (await listKeys(service, merchantId)).toSorted(
     (one, other) => Number(keyStatus(other) === 'live') - Number(keyStatus(one) === 'live'),
   )

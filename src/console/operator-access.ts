@@ -89,7 +89,10 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     return reply.code(403).send(renderBarePage('Closed', text))
   }
 
-  /** The new cookie replaces any other, so an attacker cannot choose an operator's session (session fixation). */
+  /**
+   * The new session cookie replaces an existing one, so an attacker cannot choose an operator's session (session
+   * fixation).
+   */
   function beginSession(signIn: SignIn, session: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { name: operator, role } = signIn.operator
     sessions.end(readCookie(request, cookie.name))
@@ -126,7 +129,7 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
   }
 }
 
-/** With `__Host-`, browsers accept the cookie over HTTPS only, and from no other host of the domain. */
+/** With the prefix `__Host-`, browsers accept the cookie over HTTPS only, and from no other host of the domain. */
 function sessionCookieOf(url: string) {
   const isSecure = url.startsWith('https:')
   const name = isSecure ? '__Host-payout_gateway_console' : 'payout_gateway_console'

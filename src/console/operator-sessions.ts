@@ -7,10 +7,10 @@ import type { Service } from '../operations/context.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './console-session.ts'
 
-/** An operator who signs in on one more browser loses the oldest session. */
+/** An operator who signs in on more browsers than this loses the oldest session. */
 const maxSessionsPerOperator = 10
 
-/** Sessions exist in this process only, so a restart ends them. */
+/** Console sessions exist in this process only, so a restart ends them. */
 export type OperatorSessions = {
   readonly begin: (signIn: SignIn, name: string) => string
   /** Restarts the session's idle timeout. */
@@ -27,7 +27,7 @@ type OpenSession = {
 
 /** @param elapsed milliseconds of a monotonic clock */
 export function createOperatorSessions(service: Service, elapsed: Clock): OperatorSessions {
-  // Keys are hashes of the cookies, so that the time of a look-up reveals nothing about the cookie.
+  // The map's keys are hashes of the cookies, so that the time of a look-up reveals nothing about the cookie.
   const sessions = new Map<string, OpenSession>()
 
   const isOpen = ({ startedAt, lastUsedAt }: OpenSession) =>

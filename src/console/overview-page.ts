@@ -31,7 +31,7 @@ const hourSeconds = 3_600
 const sealingLimitSeconds = 60
 const maxShown = 5
 
-/** Limits the cost of the page. Few installations have more payouts in progress. */
+/** Limits how many payouts in progress the page counts. */
 const maxCountedPayouts = 1_000
 
 export const overviewPage: ConsolePage = {
@@ -137,7 +137,7 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** The overview warns if a smaller share of the latest webhooks was delivered. */
+/** The overview warns if a smaller share of the latest webhooks than this was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

@@ -42,8 +42,8 @@ export async function handlePageGet(
 }
 
 /**
- * Redirects to the form's page after the action (post/redirect/get). Shows a rejected form again, with the submitted
- * values and the error.
+ * After the action, redirects to the page of the form (post/redirect/get). Shows a rejected form again, with the
+ * submitted values and the error.
  */
 export async function handlePagePost(
   route: PageRoute,
@@ -91,7 +91,7 @@ function onDemandForm(title: string, { address, csrfToken }: { address: string; 
   return html`<form method="post" action="${address}"><input type="hidden" name="_action" value="${onDemandActionName}"><input type="hidden" name="_form" value="${csrfToken}"><button>${title}</button></form>\n`
 }
 
-/** Only actions may write, because they are logged. */
+/** A console page must not write: only actions are logged. */
 function readOnlyConsole(console: ConsoleContext): ConsoleContext {
   return { ...console, service: readOnlyService(console.service, 'a page of the console') }
 }
@@ -156,7 +156,7 @@ function createPageRequest(
   }
 }
 
-/** If the file's first chunk fails, for example because of an invalid filter, sends the page with the error. */
+/** If the first chunk of the file fails, for example because of an invalid filter, sends the page with the error. */
 async function sendFile(
   route: PageRoute,
   { name, chunks }: PageFile,

@@ -19,7 +19,7 @@ export type Figures = {
   readonly durations: ReadonlyMap<number, number>
 }
 
-/** For several stablecoins, only the counts and durations of the sums are meaningful. */
+/** If the sums are of several stablecoins, only their counts and durations are meaningful. */
 export function figuresOf(sums: readonly CorridorSum[]): Figures {
   const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
   const count = (some: readonly CorridorSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)

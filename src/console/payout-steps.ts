@@ -11,7 +11,7 @@ import { assetAmount, statusBadge, timeElement } from './components.ts'
 export type PayoutRecords = {
   readonly payout: Payout
   readonly merchantName: string
-  /** `null` if an operator settles the payout by hand. */
+  /** The rail is `null` if an operator settles the payout by hand. */
   readonly rail: string | null
   readonly states: readonly TimelineStep[]
   readonly events: readonly PayoutEvent[]
@@ -36,7 +36,7 @@ export function payoutSteps(records: PayoutRecords): Html {
     ...entrySteps(records),
     ...webhookSteps(records),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // The creation is always first, although the payout's transfer is recorded a moment earlier.
+  // The payout's creation is always the first step, although its transfer is recorded a moment earlier.
   const steps = [createdStep(records), ...later]
   return html`<ol class="timeline">
 ${steps.map(

@@ -14,7 +14,7 @@ const typeLabels: Record<SearchHit['type'], string> = {
   deposit: 'Deposit',
 }
 
-/** Redirects to the page of the only exact match, or of the only match. */
+/** If the search has one exact match, or one match in all, redirects to the page of that match. */
 export const searchPage: ConsolePage = {
   path: searchPath,
   render: async ({ service, query, urlFor }) => {

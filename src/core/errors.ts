@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** Rulings 2 to 9 define how each API reports these codes. */
+/** Rulings 2 to 9 define how each API reports these error codes. */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -38,11 +38,14 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** The original provider is known to use these codes. */
+/** The original provider is known to use these field error codes. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** `field` is the field's name in the operation's input. `message` omits that name: `must be one of NGN, ZAR`. */
+/**
+ * `field` is the field's name in the operation's input. `message` omits the field's name, for example `must be one of
+ * NGN, ZAR`.
+ */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {
@@ -89,7 +92,7 @@ export function unknownOutcome(cause: unknown): DomainError {
   return Object.assign(unavailable(message), { cause })
 }
 
-/** For example, `customerId` of an operation is `customer_id` in REST. */
+/** Maps fields of the operation to an API's names, for example `customerId` to `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {

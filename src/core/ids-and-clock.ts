@@ -5,16 +5,16 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * Freshness, expiry and due times use the wall time, in milliseconds since 1970. It can go backwards when the machine's
- * clock is corrected.
+ * Freshness, expiry and due times use the wall time, in milliseconds since 1970. The wall time can go backwards when
+ * the machine's clock is corrected.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * A row's creation or change has a record time, in milliseconds since 1970. It is monotonic within a process: if the
- * machine's clock is set back, the record time stands still until the clock catches up. In the sandbox it includes the
- * merchant's clock offset.
+ * A row's creation or change has a record time, in milliseconds since 1970. The record time is monotonic within a
+ * process: if the machine's clock is set back, it stands still until the clock catches up. In the sandbox, the record
+ * time includes the merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
@@ -22,7 +22,7 @@ export type RecordClock = () => RecordTime
 /** A due time is a wall time as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** For jitter only: the numbers are not cryptographically random. */
+/** Use only for jitter: the numbers are not cryptographically random. */
 export const random: () => number = Math.random
 
 export type IdGenerator = (now: number) => string
@@ -55,7 +55,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** The contract requires ISO 8601 in UTC with milliseconds. */
+/** The API contract requires timestamps in ISO 8601, in UTC with milliseconds. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -68,7 +68,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// The text is cached, because a request formats the same time repeatedly.
+// The last timestamp is cached, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -77,10 +77,11 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Ids follow RFC 9562. They sort by creation, even within one millisecond.
+ * Ids follow RFC 9562. The generated UUIDs sort by creation, even within one millisecond.
  *
- * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. If the
- * counter overflows, the generator uses the next millisecond early, as the RFC allows. The other 62 bits are random.
+ * The 12 bits after the version of a UUID are a counter that starts at a random value below 2¹¹ in each millisecond. If
+ * the counter overflows, the generator uses the next millisecond early, as the UUID standard (RFC 9562) allows. The
+ * last 62 bits of a UUID are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0
@@ -105,7 +106,7 @@ export function createUuidV7Generator(): IdGenerator {
     }
     const first = 2 * at
     const variant = variantDigits[((randomPool[at] as number) >> 4) & 0x3]
-    // Converting each byte separately takes 50 % longer.
+    // Converting each random byte separately would take 50 % longer.
     const random = `${randomPoolHex.slice(first + 1, first + 4)}-${randomPoolHex.slice(first + 4, first + 16)}`
     return `${time}${versionAndCounterDigits[counter]}${variant}${random}`
   }
@@ -130,7 +131,7 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for any other value. */
+/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for a value that is not a UUID. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }

@@ -4,7 +4,7 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** The limit is in code points, and applies if the contract defines none (ruling 21). */
+/** The maximum length of a text in code points, if the API contract defines none (ruling 21). */
 const defaultMaxLength = 255
 
 // Years have four digits, so that timestamps sort as text.
@@ -36,15 +36,16 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * Clients can apply this rule before they send a text. `maxLength` is in code points; `pattern` is a regular expression
- * for the flag `u` or `v`. Together they accept the same texts as the schema.
+ * Clients can apply this text rule before they send a text. `maxLength` is in code points; `pattern` is a regular
+ * expression for the flag `u` or `v`. `maxLength` and `pattern` together accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
 export const textRules = z.registry<TextRule>()
 
 /**
- * The text is trimmed, in NFC and not empty. It has at most `limit` code points and no control characters (ruling 21).
+ * The parsed text is trimmed, in NFC and not empty. The parsed text has at most `limit` code points and no control
+ * characters (ruling 21).
  */
 export const text = (limit = defaultMaxLength) =>
   z
@@ -56,7 +57,7 @@ export const text = (limit = defaultMaxLength) =>
     })
     .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
-/** Absent, null and empty all mean `null` (ruling 20). */
+/** An absent, null or empty value becomes `null` (ruling 20). */
 export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -112,7 +113,7 @@ export function normalizeCase<Input>(values: readonly string[], input: Input): I
     : input
 }
 
-/** The output has no duplicates, and the order of `values`. */
+/** The parsed list has no duplicates, and is in the order of `values`. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -125,9 +126,9 @@ export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id identifies the owner or object of an operation. Absent or null means the merchant itself, or an object that
- * the service chooses. An empty id is rejected, because treating it as absent could act for the wrong owner (ruling
- * 20).
+ * The id identifies the owner or object of an operation. An absent or null id means the merchant itself, or an object
+ * that the service chooses. An empty id is rejected, because treating it as absent could act for the wrong owner
+ * (ruling 20).
  */
 export const optionalUuid = () =>
   z
@@ -141,8 +142,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * An empty id also means the merchant, as the contract defines for payout methods (ruling 20). This is safe: payout
- * methods move no money, and updates and deletions identify a method by its own id.
+ * An empty id also means the merchant, as the contract defines for payout methods (ruling 20). An empty id is safe
+ * here: payout methods move no money, and updates and deletions identify a method by its own id.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -150,7 +151,7 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** A UUID is converted to lower case. Any other text is unchanged and matches no row (ruling 5). */
+/** A UUID is converted to lower case. A text that is not a UUID is unchanged and matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
 /** A time in ISO 8601 with an offset, converted to UTC and rounded up to milliseconds. */
@@ -191,17 +192,17 @@ export const positiveAmount = () =>
     return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
-/** Absent, null and empty all mean `null` (ruling 20). */
+/** An absent, null or empty value becomes `null` (ruling 20). */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
 /** Every list can be filtered by time, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** Accepts a number or decimal digits (ruling 15). Empty means absent (ruling 20). */
+/** Accepts a number or a string of decimal digits (ruling 15). Empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** See section 8 of the contract. */
+/** Section 8 of the API contract defines the limit of a page. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
@@ -251,9 +252,9 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims a text and converts it to NFC. The conversion takes quadratic time for malicious texts. So if a text exceeds
- * the limit even in NFC, it is not converted, and fails the length check. NFC composes a code point from at most four
- * code points of two UTF-16 units each.
+ * Trims a text and converts it to NFC. Conversion to NFC takes quadratic time for malicious texts. A text that would
+ * exceed the limit even in NFC is therefore not converted, and fails the length check. NFC composes a code point from
+ * at most four code points of two UTF-16 units each.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()

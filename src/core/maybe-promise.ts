@@ -1,4 +1,6 @@
-/** SQLite returns values, and PostgreSQL returns promises. Awaiting a plain value takes as long as some statements. */
+/**
+ * Queries return values on SQLite, and promises on PostgreSQL. Awaiting a plain value takes as long as some statements.
+ */
 export type MaybePromise<Value> = Value | Promise<Value>
 
 export function mapMaybe<Value, Mapped>(
@@ -9,8 +11,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Synchronous if no value is a promise. If several promises reject, throws the first error in the order of `values`,
- * which is the order of precedence.
+ * Returns synchronously if no value is a promise. If several promises reject, throws the first error in the order of
+ * `values`, which is the order of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,

@@ -1,4 +1,5 @@
-// Imported by the package's name, because the relative paths from the built file and from the source differ.
+// The manifest is imported by the package's name, because the relative paths from the built file and from the source
+// differ.
 import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest

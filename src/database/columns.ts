@@ -2,8 +2,7 @@ import type { GeneratedAlways } from 'kysely'
 import type { DueTime } from '../core/ids-and-clock.ts'
 
 /**
- * The type of a column on both engines. In memory, `text`, `uuid` and `timestamp` are strings, `integer` is a number,
- * and `amount` is a bigint.
+ * As JavaScript values, `text`, `uuid` and `timestamp` are strings, `integer` is a number, and `amount` is a bigint.
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 

@@ -32,7 +32,7 @@ import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-n
 import type { TableName } from './tables.ts'
 import { camelCase, snakeCase } from './tables.ts'
 
-/** `ownerParams` are parameters of an insert. They must equal the customer's id. */
+/** `ownerParams` are parameters of an insert. The values of `ownerParams` must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
 /** Only `writing` allows merchant-wide access. */
@@ -213,10 +213,10 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** These joins return a row of the joined table only if it matches a row of the first table. */
+/** An inner or left join returns a row of the joined table only if it matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** A table joined to its parent by the foreign key needs no subquery, because the parent is restricted. */
+/** A table joined by its foreign key needs no subquery, because the referenced table is already restricted. */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows

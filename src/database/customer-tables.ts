@@ -11,8 +11,8 @@ const p = placeholders<Params<CustomerScopeParams>>()
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
 /**
- * Rows with the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may generate
- * `owner`.
+ * Rows that have the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may
+ * generate `owner`.
  */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
@@ -62,8 +62,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * The rows of each table that a customer's token can read or change. Undeclared tables are closed to the token. Query
- * rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this.
+ * The rows of each table that a customer's token can read or change. A customer's token can access no other tables.
+ * Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this declaration.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -138,7 +138,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** These tables are closed to a customer's token too. */
+/** A customer's token cannot access these tables. */
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
@@ -149,7 +149,9 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/** Compares the merchants of parent and child, so that the query needs no merchant parameter. */
+/**
+ * Compares the merchants of the row and of the row that it references, so that the query needs no merchant parameter.
+ */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -8,17 +8,17 @@ import type { TableName } from './tables.ts'
 export type Database = Reader & {
   /**
    * Resolves when the commit is durable. The operation must await only its own statements, and should check its
-   * conditions before it writes. If it throws, only its own writes are rolled back. It runs again after a
-   * `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. The next run
-   * sees the other transaction's rows.
+   * conditions before it writes. If the operation throws, only its own writes are rolled back. The operation runs again
+   * after a `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. A
+   * repeated operation sees the other transaction's rows.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
-   *   passed)
+   * passed)
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Sheds load. Called before any work for a request that writes, so that a rejection is cheap. Also starts an overdue
-   * batch of SQLite's writer.
+   * Sheds load. `requireQueueSpace` is called before any work for a request that writes, so that a rejection is cheap.
+   * Also starts an overdue batch of SQLite's writer.
    *
    * @throws DomainError UNAVAILABLE when SQLite's write queue is full
    */
@@ -28,11 +28,9 @@ export type Database = Reader & {
    */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the only writer of a SQLite file, durably: the previous writer can no longer commit. Called
-   * after the port is open and before the first response.
-   *
-   * @param onTakenOver called once, when a later process takes over. All later writes are rejected, and the process
-   *   should exit.
+   * Makes this process the only writer of a SQLite file, durably: the previous writer can no longer commit. `takeOver`
+   * is called after the port is open and before the first response. @param onTakenOver called once, when a later
+   * process takes over. After the takeover, all writes are rejected, and the process should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
@@ -78,24 +76,28 @@ export const takenOverExitCode = 3
 
 export type WriteOptions = {
   /**
-   * Set only if the operation belongs to exactly one merchant. Operations of one merchant can share a transaction, in
-   * order.
+   * `merchantId` is set only if the operation belongs to exactly one merchant. Operations of one merchant can share a
+   * transaction, in order.
    */
   readonly merchantId?: string
   readonly batchable?: Batchable
-  /** The operation must not begin after this time of `monotonicNowMs`. The default is `writeTimeoutMs` from now. */
+  /**
+   * The operation must not begin after this time of the clock `monotonicNowMs`. The default deadline is
+   * `writeTimeoutMs` from now.
+   */
   readonly deadlineMs?: number
   /**
-   * Called after the COMMIT of the operation's batch, before any caller gets a result, even if this operation was
-   * rejected.
+   * `onCommitted` is called after the COMMIT of the operation's batch, before any caller gets a result, even if this
+   * operation was rejected.
    */
   readonly onCommitted?: OnCommitted
 }
 
 /**
  * Declares that an operation can run concurrently with other batchable operations, of any merchant, in one transaction.
- * It must first lock the value that all batchable operations of its merchant lock (`DeferredValues.lock`), and rely on
- * no other lock. It must change nothing before it knows that it will not be rejected.
+ * A batchable operation must first lock the value that all such operations of its merchant lock
+ * (`DeferredValues.lock`), and rely on no other lock. A batchable operation must change nothing before it knows that it
+ * will not be rejected.
  *
  * Two writes of a merchant with the same `conflictKey` are never in one batch, because they would not see each other's
  * rows.
@@ -108,7 +110,7 @@ export function withDeadline(db: Database, deadlineMs: number): Database {
 
 /**
  * Returns the latest number of a sequence. If the caller has already seen a higher number, the server may be a former
- * primary without the latest commits. The function then searches for the primary and reads again.
+ * primary without the latest commits. If `seen` is higher, the function searches for the primary and reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -128,7 +130,7 @@ export type DatabaseStatistics = { readonly writes: number; readonly commits: nu
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** An operation lost a race to another writer. This cannot happen on SQLite. */
+/** An operation lost a race to another writer. A lost race cannot happen on SQLite. */
 export class ConflictError extends Error {}
 
 /** The database cannot be opened now, but may be later. Nothing was changed. */
@@ -165,16 +167,22 @@ export type DatabaseOptions = {
   readonly url: string
   /** Rejects a URL without a database, so that a typing error does not create an empty database. */
   readonly mustExist?: boolean
-  /** If it is not set, the folder of a new SQLite file must exist. */
+  /** If `canCreateFolder` is not set, the folder of a new SQLite file must exist. */
   readonly canCreateFolder?: boolean
   /** Rejects a server whose settings can lose acknowledged commits. Otherwise only warns. */
   readonly mustBeDurable?: boolean
   readonly isReadOnly?: boolean
-  /** Called when the process must exit: the outcome of a commit is unknown, or an observer of commits has thrown. */
+  /**
+   * `onFatal` is called when the process must exit: the outcome of a commit is unknown, or an observer of commits has
+   * thrown.
+   */
   readonly onFatal: (error: Error) => void
-  /** Called once, when the database files were removed or replaced. Later queries are rejected. */
+  /** `onStopped` is called once, when the database files were removed or replaced. Later queries are rejected. */
   readonly onStopped?: ((error: Error) => void) | undefined
-  /** Called before an existing database is migrated. If it throws, the database stays unchanged. */
+  /**
+   * `beforeMigrating` is called before an existing database is migrated. If `beforeMigrating` throws, the database
+   * stays unchanged.
+   */
   readonly beforeMigrating?: ((pending: PendingMigrations) => MaybePromise<void>) | undefined
   readonly onMigrating?: OnProgress | undefined
   readonly onCommitted?: OnCommitted | undefined
@@ -186,7 +194,7 @@ export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** The database must be fully migrated. */
+  /** `checkSchema` requires a fully migrated database. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
@@ -196,7 +204,7 @@ export type EngineState = {
   readonly settings: readonly EngineSetting[]
   readonly pendingMigrations: readonly string[]
   readonly unknownMigration: string | undefined
-  /** The skew is positive if the server's clock is ahead of this machine's clock. */
+  /** The clock skew is positive if the server's clock is ahead of this machine's clock. */
   readonly clockSkewMs: number | null
 }
 
@@ -209,12 +217,15 @@ export type RestoreOptions = {
   /** A replaced database is kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
-  /** Called with the URL of a copy of the backup, which it may migrate. If it throws, the restore is cancelled. */
+  /**
+   * `inspect` is called with the URL of a copy of the backup, which it may migrate. If `inspect` throws, the restore is
+   * cancelled.
+   */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** Paths of files, or names of databases on a server. */
+/** `file` and `kept` are paths of files, or names of databases on a server. */
 export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice = `DATABASE_URL must name an existing database; to create a new one, run \`${cliCommand} migrate\``

@@ -16,7 +16,7 @@ export const maxQueuedWrites = 10_000
 
 /**
  * Reads CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines.
- * Nobody can set it, and it runs while a process is suspended.
+ * Nobody can set this clock, and it runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
@@ -44,9 +44,7 @@ export type QueuedWrite = {
 export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 
 export type GroupCommit = {
-  /**
-   * Counts a COMMIT and calls its observers. If an observer throws, calls `onFatal`, because the batch stays committed.
-   */
+  /** If an observer of a COMMIT throws, calls `onFatal`, because the batch stays committed. */
   readonly report: (writes: readonly QueuedWrite[], commitStartedAt: number, notify: () => void) => void
   readonly settle: (write: QueuedWrite, outcome: Outcome) => void
   readonly counts: () => Omit<DatabaseStatistics, 'queued'>
@@ -70,7 +68,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // If the error were thrown here, a committed batch would be rolled back or run again.
+        // If an observer's error were thrown here, a committed batch would be rolled back or run again.
         setImmediate(onFatal, error as Error)
       }
     },
@@ -84,7 +82,10 @@ export function groupCommit({
   }
 }
 
-/** Each call runs `requireRunning` first, so that a statement that was not awaited cannot join the next write. */
+/**
+ * Each call of the transaction runs `requireRunning` first, so that a statement that was not awaited cannot join the
+ * next write.
+ */
 export function guardedTx(tx: Tx, requireRunning: () => void): Tx {
   const guarded: Pick<Tx, 'execute' | 'deferred'> = {
     execute: (query, params) => {
@@ -110,7 +111,7 @@ export function operationEnded(): Error {
 }
 
 export type DeferredWrites = DeferredValues & {
-  /** Starts an operation. `undo` then no longer reverts earlier operations. */
+  /** Starts an operation. After `begin`, `undo` no longer reverts earlier operations. */
   readonly begin: () => void
   readonly undo: () => void
   readonly isEmpty: () => boolean
@@ -135,7 +136,7 @@ export function deferredWrites(): DeferredWrites {
       mapMaybe(
         changed.has(name) ? null : locked.has(name) ? (locked.get(name) as MaybePromise<Value>) : read(),
         (first) => {
-          // Another operation may have changed the value during the read.
+          // Another operation may have changed the deferred value during the read.
           const before = changed.get(name)
           const value = next((before ? before.value : first) as Value)
           previous.push([name, before])

@@ -82,8 +82,8 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
 }
 
 /**
- * Raw SQL is not parsed. It must bind the parameter `merchantId`, and compare `merchant_id` at least once for each
- * merchant's table.
+ * Raw SQL is not parsed. A raw SQL fragment must bind the parameter `merchantId`, and compare `merchant_id` at least
+ * once for each merchant's table.
  */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
@@ -97,7 +97,7 @@ export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-/** A table's name does not match if it qualifies a column. */
+/** The pattern does not match a table's name that qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /**
@@ -143,7 +143,10 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
   )
 }
 
-/** An unqualified `merchant_id` restricts all tables of the query: SQL would reject it if two tables had the column. */
+/**
+ * An unqualified `merchant_id` restricts all tables of the query: SQL would reject an unqualified `merchant_id` if two
+ * tables had the column.
+ */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
   if (!ReferenceNode.is(operand) || !ColumnNode.is(operand.column)) return []
@@ -154,7 +157,7 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
-  // If the conflict key had no merchant, the existing row could belong to another merchant.
+  // If the conflict key of an insert had no merchant, the existing row could belong to another merchant.
   if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
   const index = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {

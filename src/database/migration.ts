@@ -3,11 +3,11 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 
 /** A released migration never changes. */
 export type Migration = {
-  /** `NNNN-noun`; migrations run in the order of their numbers. */
+  /** The name has the form `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** Databases of development versions before 1.0.0 have this name. */
+  /** The migration has this name in databases of development versions before 1.0.0. */
   readonly formerName?: string
-  /** Describes the rewritten data for the waiting operator. Absent if the migration is fast. */
+  /** Describes the rewritten data for the waiting operator. `rewrites` is absent if the migration is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
@@ -47,7 +47,6 @@ function isNamed({ name, formerName }: Migration, applied: string): boolean {
   return applied === name || applied === formerName
 }
 
-/** Returns a migration that a later version has applied. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => isNamed(migration, name)))
 }
@@ -60,7 +59,7 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** Columns of this type compare by bytes, independent of the database's collation. */
+  /** Columns of the type `binaryText` compare by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
@@ -76,7 +75,7 @@ export type MigrationDialect = {
   /** SQLite stores narrow rows in primary key order (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
   /**
-   * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL the key needs a
+   * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL, the foreign key needs a
    * generated text column.
    */
   readonly referenceToText: <Table extends string, Column extends string>(
@@ -94,8 +93,8 @@ export type MigrationDialect = {
   /** On PostgreSQL, the row-level security of the view's tables applies to the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. The foreign keys `referrers` then
-   * refer to the new table; `removedReferrers` are dropped.
+   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. Foreign keys in `referrers` then refer
+   * to the new table; foreign keys in `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,
@@ -127,7 +126,7 @@ export type SchemaObject = {
   readonly isHarmless: boolean
 }
 
-/** `differences` can make writes fail or allow changes to history. `notices` are harmless additions. */
+/** Differences of the schema can make writes fail or allow changes to history. `notices` are harmless additions. */
 export type SchemaCheck = {
   readonly differences: readonly string[]
   readonly notices: readonly string[]

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** The database contains account numbers and hashes of keys. */
+/** The database contains account numbers and hashes of API keys. */
 export const ownerOnlyMode = 0o600
 
 export function createPrivateFile(path: string): void {

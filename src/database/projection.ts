@@ -27,8 +27,8 @@ export function createProjection(columns: Iterable<string>): Projection {
 }
 
 /**
- * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. That
- * function throws if the column was not selected.
+ * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. The
+ * returned function throws if the column was not selected.
  */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]

@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** A list is the right side of `in`. */
+/** A list placeholder is the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {
@@ -22,7 +22,7 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** The marker means that a table is scanned without indexes. Each engine compiles it differently. */
+/** The marker means that a table is scanned without indexes. Each engine compiles the marker differently. */
 export const noIndexMarker = Symbol('no index')
 
 export function tableNameOf(source: OperationNode): string | null {

@@ -38,7 +38,7 @@ export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand
 
 /**
  * Values that the operations of a batch change one after another, such as the latest number of a list. Each value is
- * read once, kept in memory, and stored once before COMMIT. A failed operation does not change the values.
+ * read once, kept in memory, and stored once before COMMIT. A failed operation does not change the deferred values.
  */
 export type DeferredValues = {
   /** Reads the value of `name` with a row lock, before the operation knows whether it will change the value. */
@@ -47,7 +47,7 @@ export type DeferredValues = {
 }
 
 export type DeferredUpdate<Value> = {
-  /** The value is read for the first change in a batch. */
+  /** A deferred value is read for its first change in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
@@ -57,7 +57,7 @@ export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Tabl
 
 export type Params<Values extends object> = Values
 
-// Only builds query trees. Each engine compiles them itself.
+// Only builds query trees. Each engine compiles the query trees itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
@@ -113,7 +113,8 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): ProjectableQuery<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
-  // Fails at startup if the query is not restricted to a merchant. Each variant is built when it is first used.
+  // Fails at startup if the query is not restricted to a merchant. Each variant of a query is built when it is first
+  // used.
   nodeAndScope(build(placeholders<P>(), () => false))
   const variants: Query[] = []
   return (db: Reader, params: object, columns?: Projection) => {
@@ -158,8 +159,8 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 }
 
 /**
- * Declares that a query reads rows of all of the merchant's customers, even in customer scope. It must reveal no more
- * than that a value exists or that an event has happened.
+ * Declares that a query reads rows of all of the merchant's customers, even in customer scope. A query across customers
+ * must reveal no more than that a value exists or that an event has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossCustomers.add(built)
@@ -225,7 +226,7 @@ function buildQuery(built: Compilable<unknown>): Query {
   }
 }
 
-/** The new tree must select the same columns and have at least the same parameters. */
+/** The rewritten query must select the same columns and have at least the same parameters. */
 export function rewriteQuery(query: Query, node: RootOperationNode): Query {
   return { ...query, number: query.projection ? projectedQueryCount++ : queryCount++, node }
 }

@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * Runs each query for warm-up, but returns `count` stub rows instead of the result. All ids in a row are equal, so that
- * the row seems to refer to itself.
+ * Runs each query for warm-up, but returns `count` artificial rows instead of the result. All ids in a row are equal,
+ * so that the row seems to refer to itself.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))

@@ -2,10 +2,10 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Kysely's types, inserts and the decoding of rows are derived from this. A test compares it with the migrations.
+ * Kysely's types, inserts and the decoding of rows are derived from this declaration.
  *
- * In merchants' tables, `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the
- * customer's id, or the merchant's id in rows without a customer, so that one index serves both.
+ * In merchants' tables, `merchantId` comes first: in this declaration, in the primary key and in every index. `ownerId`
+ * is the customer's id, or the merchant's id in rows without a customer, so that one index serves both.
  */
 export const tables = {
   installation: {
@@ -516,7 +516,10 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** Deliveries are no longer signed with this secret after `until`. The newest secret has `null`. */
+/**
+ * Deliveries are no longer signed with a webhook secret after its time `until`. `until` is `null` for the newest
+ * secret.
+ */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

@@ -30,7 +30,7 @@ const business = { customerType: 'business' as const, isClosed: false }
 const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
 const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
 
-/** The order is by descending `joinedDaysAgo`, so the last customer is at the top of lists. */
+/** The customers are sorted by descending `joinedDaysAgo`, so the last customer is at the top of lists. */
 export const customers = [
   {
     ...individual,

@@ -130,8 +130,8 @@ function planLatest(
 }
 
 /**
- * For each week and each wallet that pays often, plans a deposit before the payouts. Its round amount covers the
- * payouts and their fees.
+ * For each week and each wallet that pays often, plans a deposit before the payouts. The round amount of a deposit
+ * covers the payouts and their fees.
  */
 export function planDeposits(payouts: readonly PlannedPayout[], now: number): readonly PlannedDeposit[] {
   const weeks = new Map<string, { readonly first: PlannedPayout; total: number }>()

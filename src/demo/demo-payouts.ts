@@ -3,7 +3,7 @@ import { adasAccount, mistypedAccount, settlementAccount, thabosAccount } from '
 const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
 const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
 
-/** The two payouts that are still in progress are on no rail. */
+/** The two payouts that are still in progress use no rail. */
 export const latestPayouts = [
   {
     ...nigeria,
@@ -84,7 +84,7 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The second rail is no longer configured. */
+/** The rail `za-eft` is no longer configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const recipientIn =

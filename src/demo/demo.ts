@@ -18,7 +18,9 @@ import type { SeedStep } from './history-steps.ts'
 import { historySteps } from './history-steps.ts'
 import { webhookSteps } from './webhook-steps.ts'
 
-/** The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects it. */
+/**
+ * The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects this API key.
+ */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
   id: 'de300000000000de',
@@ -45,8 +47,8 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // A second transaction, because events get their numbers after the commit. Endpoints need a key that encrypts their
-  // secrets.
+  // The webhooks are seeded in a second transaction, because events get their numbers after the commit. Webhook
+  // endpoints need a key that encrypts their secrets.
   if (merchantId !== null && service.secrets !== noSecrets) await seedWebhooks(service, merchantId)
   return hasDemo
 }

@@ -21,7 +21,7 @@ export type SeedStep = { readonly at: number; readonly run: () => Promise<unknow
 const minuteMs = 60_000
 const seed = 2026
 
-/** No call is made, because the plan contains the bank's reports. */
+/** No bank is called, because the plan contains the bank's reports. */
 const railLimits = { callMs: 10_000, idempotentForMs: dayMs }
 
 export function historySteps(context: Context, now: number): readonly SeedStep[] {
@@ -79,7 +79,7 @@ export function historySteps(context: Context, now: number): readonly SeedStep[]
   ]
 }
 
-/** The routes end before the payouts that wait for an operator, which would otherwise be paid. */
+/** The demo's routes end before the payouts that wait for an operator, which would otherwise be paid. */
 function routeSteps(context: Context, payouts: readonly PlannedPayout[]): readonly SeedStep[] {
   const first = payouts[0]?.at ?? 0
   const firstUndecided = payouts.find(({ reports }) => reports.length === 0)?.at ?? 0

@@ -12,7 +12,7 @@ import type { SeedStep } from './history-steps.ts'
 import type { SeededRandom } from './load/fake-data.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** The port is the default one until the service starts. */
+/** The URL has the default port until the service starts. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it received',

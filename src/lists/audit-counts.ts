@@ -7,7 +7,7 @@ import type { ListCondition } from './list-queries.ts'
 import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
-/** Finds lists of all merchants whose maintained counts, for one block size, differ from their rows. */
+/** Finds lists of all merchants whose stored row counts, for one block size, differ from their rows. */
 export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
   acrossMerchants(
     selectFrom(

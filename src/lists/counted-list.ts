@@ -5,8 +5,9 @@ import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
- * Identifies a list with maintained counts. Rows can be deleted, so sequence numbers have gaps; the counts still give
- * the length and any page without counting or skipping rows.
+ * Identifies a list whose row counts are stored in `list_counts`. Rows of a list with stored counts can be deleted, so
+ * its sequence numbers have gaps; the stored counts still give the length and any page without counting or skipping
+ * rows.
  *
  * `list_counts` stores how many rows a list has in each block of 32, 32² and 32³ sequence numbers, and in total. A page
  * is found by skipping whole blocks, the largest first.
@@ -65,7 +66,6 @@ type BlockRange = { readonly first: number; readonly last: number; readonly rowC
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
-/** Searches for the block from the nearer end of the range. */
 async function findBlock(
   db: Reader,
   { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
@@ -134,7 +134,7 @@ function selectBlocks(p: BlockRangeParams) {
 }
 
 /**
- * Omits parents whose list never had a row.
+ * Omits parent objects whose list never had a row.
  *
  * @param parents the parents' ids, by the name of each parent's list
  */

@@ -9,14 +9,13 @@ type CursorContext = Pick<Context, 'db' | 'merchantId'>
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * For each filter, the members that an earlier version added to the list's name in cursors. That version's cursors are
- * rejected if the request has any other filter, so newer filters are never listed here.
+ * Lists, for each filter, the members that an earlier version added to the list's name in cursors. Cursors of the
+ * earlier version are rejected if the request has another filter, so newer filters are never listed here.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
-/** The conditions are derived from the filters. */
 export type ListCriteria = {
   readonly filters: Readonly<Record<string, unknown>>
   readonly conditions: ConditionValues<string> | null
@@ -30,8 +29,8 @@ type CursorSource = {
 }
 
 /**
- * Lists with the same name have the same rows. If no row can match, the name contains the filters instead, so that the
- * list accepts no cursor of another list.
+ * Lists with the same name have the same rows. If no row can match the filters, the list's name contains them instead,
+ * so that the list accepts no cursor of another list.
  */
 export function cursorNames(
   list: CursorSource,

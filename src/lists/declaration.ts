@@ -11,7 +11,8 @@ import type { MaintainedTotals } from './totals.ts'
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
 /**
- * Pages, slices, totals, the filter fields of both APIs, the audit's recount and tests derive from this declaration.
+ * Pages, connections, totals, the filter fields of both APIs, the audit's recount and tests derive from a list's
+ * declaration.
  */
 export type ListDeclaration<
   Table extends TableName,
@@ -23,25 +24,25 @@ export type ListDeclaration<
   Listed extends string,
 > = RowSource<Table, Joined, Row, Name> &
   MaintainedTotals<NoInfer<Name>> & {
-    /** The name in cursors and maintained counts. */
+    /** The list's name in cursors and stored counts. */
     readonly name: string
-    /** The name of a row in messages, capitalized. */
+    /** The noun for a row of the list in messages, capitalized. */
     readonly noun: string
     readonly filters: Fields
     /**
      * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
-     * the same name. For several parents' lists, the function runs once, with the first parent. So a parent may affect
-     * only its own condition.
+     * the same name. If the lists of several parent objects are read, `toConditions` runs once, with the first parent.
+     * Therefore a parent object may affect only the condition on the parent.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** Selects one customer's rows. Always applies if the caller acts as a customer. */
+    /** Selects one customer's rows. `customerCondition` always applies if the caller acts as a customer. */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
-    /** The sequence of the rows, if rows may be imported with their original times, out of order. */
+    /** The sequence that numbers the rows, if rows may be imported with their original times, out of order. */
     readonly importedAs?: NumberedList
     readonly pageSize?: number
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]

@@ -72,11 +72,11 @@ export function defineList<
       (context: ListContext, input: SliceInputFields, columns: Projection): MaybePromise<Slice<ProjectedRow>>
       (context: ListContext, input: SliceInputFields): MaybePromise<Slice<Row>>
     },
-    /** Reads a slice of the rows within `knownSpan`, which the caller computed from the request's times. */
+    /** Reads a part of the list within `knownSpan`, which the caller computed from the request's times. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
     /**
-     * Searches at most `maxRows` rows after the cursor by `names`, for a condition that no index serves.
+     * Compares the columns `names` of at most `maxRows` rows after the cursor, for a condition that no index serves.
      *
      * @throws DomainError INVALID_INPUT
      */
@@ -93,7 +93,7 @@ export function defineList<
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
     /**
-     * Returns a function that reads the same slice of several parents' lists, by parent id.
+     * Returns a function that reads the same part of the lists of several parent objects, by parent id.
      *
      * @throws (the returned function) DomainError INVALID_INPUT
      */
@@ -111,7 +111,6 @@ export function defineList<
           input: Partial<SliceInputFields>,
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
-    /** Adds the columns that the list requires to the named columns. */
     columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
       if (needsId) needed.push('id')

@@ -29,7 +29,7 @@ export const filterByOwner = (description: string, rest: RestOverrides | null = 
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
-/** The values are case-insensitive (ruling 19). */
+/** The filter's values are case-insensitive (ruling 19). */
 export const filterByEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -98,7 +98,7 @@ export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: stri
   return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }
 
-/** For a table in which the merchant's own rows have no customer. */
+/** Returns conditions for a table in which the merchant's own rows have no customer. */
 export function customerConditions(owner: OwnerFilter): { customerId?: string; isMerchantOwned?: true } {
   if (typeof owner === 'object') return owner
   return owner === 'merchant' ? { isMerchantOwned: true } : {}

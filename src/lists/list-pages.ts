@@ -25,7 +25,7 @@ type PageOffset = { readonly below: number; readonly skip: number }
 /**
  * Reads a page, newest first. The total and the rows come from one snapshot.
  *
- * If a list has neither a gapless sequence nor maintained counts, it ends after `maxCountedRows` rows, which limits how
+ * If a list has neither a gapless sequence nor stored counts, it ends after `maxCountedRows` rows, which limits how
  * many rows a request counts or skips.
  */
 export async function readPage(

@@ -7,7 +7,6 @@ import type { Reader, RowsQuery } from '../database/query.ts'
 import { listParam, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
-/** A column with its table, for example `wallets.currency`. */
 export type QualifiedColumn = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
 export type ListCondition = {
@@ -17,7 +16,7 @@ export type ListCondition = {
   readonly value?: readonly string[]
   /** The column that orders lists with this condition, if it differs from the list's own `order`. */
   readonly order?: QualifiedColumn
-  /** The parents' table, if the column is the id of a parent that has a list. */
+  /** The table of the parent objects, if the column is the id of a parent that has a list. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }
@@ -39,7 +38,7 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
-/** Values by condition name. A condition without a value does not apply. */
+/** Values by condition name. A list condition without a value does not apply. */
 export type ConditionValues<Name extends string> = { readonly [Each in Name]?: unknown }
 
 /** A `SequenceRange` with times and an offset. */
@@ -70,7 +69,6 @@ export type ListQueries = {
   readonly count: (db: Reader, params: ConditionParams & RowRange) => MaybePromise<number>
   /** Returns the sequence number of the row that follows the newest `skip` rows of a range. */
   readonly sequenceAfter: (db: Reader, params: ConditionParams & Omit<RowRange, 'limit'>) => MaybePromise<number | null>
-  /** Finds the newest row at or below a sequence number. */
   readonly markAt: (
     db: Reader,
     params: ConditionParams & { readonly fromSequence: number },
@@ -78,12 +76,12 @@ export type ListQueries = {
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
   /** The order of the rows is unspecified. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Queries for several parents' lists. Keys are the names of conditions on a parent. */
+  /** Queries for the lists of several parent objects. The map's keys are the names of conditions on a parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Reads up to `limit` rows from one end of each parent's list. The order of the rows is unspecified. */
+  /** Reads up to `limit` rows from one end of each parent object's list. The order of the rows is unspecified. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
   readonly counts: (
     db: Reader,
@@ -234,7 +232,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
   const byId = query([], (p) => merchantRows(p).where(id, '=', p.id))
   const byIds = query([], (p) => merchantRows(p).where(id, 'in', listParam(p.ids)))
-  // Only the conditions that determine the sequence column matter here.
+  // Only the conditions that determine the sequence column affect this query.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
     (p, has) =>
@@ -257,12 +255,12 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   }
 }
 
-/** A CTE first finds the last row of each slice, so that no further rows are read. */
+/** A CTE first finds the last row to read of each parent object's list, so that no further rows are read. */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition
   const names = filters.filter((name) => name !== parent)
-  // The parent is joined, not bound as a parameter.
+  // The parent's id comes from a join, not from a parameter.
   const exceptParent = (has: HasFilter) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const parentRows = (p: ListQueryParams, has: HasFilter) =>

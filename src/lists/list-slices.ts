@@ -77,8 +77,8 @@ type SliceCriteria = {
 }
 
 /**
- * If the list has a maintained total and the request has no time range, `total` reads it. Otherwise `total` counts at
- * most `maxCountedRows` rows, and returns `null` if there are more.
+ * If the list's total is stored and the request has no time range, `total` reads it. Without a stored total, `total`
+ * counts at most `maxCountedRows` rows, and returns `null` if there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -142,7 +142,7 @@ export type ParentFilter = {
 }
 
 /**
- * With a `parent`, requests have no filter by that parent.
+ * If `parent` is set, requests have no filter by that parent object.
  *
  * @throws (the parser) DomainError INVALID_INPUT
  */
@@ -188,7 +188,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** Other parents' lists differ only in the condition on the parent. */
+  /** The conditions for the lists of other parent objects differ only in the parent's id. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

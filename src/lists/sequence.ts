@@ -17,7 +17,10 @@ export type NumberedList = Exclude<
 
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/** Other gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
+/**
+ * Gapless sequences of a merchant besides those of `NumberedList`. The name of an owner's sequence ends with the
+ * owner's id.
+ */
 export type SequenceName =
   | 'deposits'
   | 'events'
@@ -61,7 +64,10 @@ export function newRowFields(
   })
 }
 
-/** Like `newRowFields`, but also takes a number per owner, concurrently: each is a round trip on PostgreSQL. */
+/**
+ * Like `newRowFields`, but also takes a number per owner. The two numbers are taken concurrently, because each is a
+ * round trip on PostgreSQL.
+ */
 export async function newRowFieldsOfOwner(
   tx: Tx,
   numbering: NumberingContext,
@@ -78,7 +84,10 @@ export async function newRowFieldsOfOwner(
 
 export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
-/** An imported row keeps its times (the exception of ruling 17). Rows that are created afterwards are never older. */
+/**
+ * An imported row keeps its times (the exception of ruling 17). Rows that are created afterwards are never older than
+ * an imported row.
+ */
 export async function numberImportedRow(
   tx: Tx,
   merchantId: string,
@@ -139,8 +148,8 @@ function advanceState(
 }
 
 /**
- * For a new row of another list that is merged with this list. Returns the latest number and time of this list, whose
- * next row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
+ * Called for a new row of another list that is merged with this list. Returns the latest number and time of this list.
+ * The list's next row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
  */
 export function stampSequence(
   tx: Tx,
@@ -187,7 +196,6 @@ async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<Sequen
   return (await lockState(tx, sequence)) ?? initialState
 }
 
-/** Creates the row for a new merchant, so that transactions can lock it first. */
 export async function createSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
   await insertSequence(tx, { merchantId, name, ...initialState })
 }

@@ -87,7 +87,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
-    // The range includes the cursor's own row.
+    // Each range includes the cursor's own row.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
@@ -123,7 +123,7 @@ export async function searchSlice<Item>(
 }
 
 /**
- * Reads the same slice of many lists with one query. Returns the same cursors as `readSlice`.
+ * Reads the same part of many lists with one query. Returns the same cursors as `readSlice`.
  *
  * @param lists `rows` may return the rows of the lists in any order
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined
@@ -165,7 +165,7 @@ type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly hasRowsBehind: boolean
 }
 
-/** `rows` were read from one end, and may include one extra row. */
+/** `rows` were read from one end of the list, and may include one extra row. */
 function buildSlice<Item>(
   rows: Item[],
   { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,

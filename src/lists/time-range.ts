@@ -3,7 +3,7 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** From `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
+/** The time range from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
 /** Both bounds are exclusive. */
@@ -27,15 +27,15 @@ const maxClockSkewMs = 60_000
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/** If a request has one bound, adds the other, so that all requests with bounds share one statement. */
+/** If a request has one time bound, adds the other, so that all requests with bounds share one statement. */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
- * Finds the sequence numbers of a time range by binary search. The result is slightly too wide, so queries also compare
- * the times of rows. If the list is unsorted because rows were imported, the result is the full span.
+ * Finds the sequence numbers of a time range by binary search. The resulting range is slightly too wide, so queries
+ * also compare the times of rows. If the list is unsorted because rows were imported, the result is the full range.
  */
 export function findSpan(
   created: CreatedRange,

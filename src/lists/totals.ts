@@ -8,18 +8,17 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** The maximum number of rows that are counted in one list for a total. */
 export const maxCountedRows = 10_000
 
-/** Totals of a list that need no counting. They do not apply to requests with a time range. */
+/** Totals of a list that need no counting. Totals that need no counting do not apply to requests with a time range. */
 export type MaintainedTotals<Name extends string> = {
-  /** The gapless sequence that numbers the rows. Rows are never deleted, so its latest number is the total. */
-  readonly numberedBy?: NumberedList | 'deposits'
   /**
-   * Each scope has maintained counts of all rows or of each parent's rows, in total and by the values of one condition.
+   * The gapless sequence that numbers the rows. Rows that this sequence numbers are never deleted, so its latest number
+   * is the total.
    */
+  readonly numberedBy?: NumberedList | 'deposits'
+  /** Each scope has stored counts of all rows or of each parent's rows, in total and by the values of one condition. */
   readonly countedScopes?: readonly CountedScope<Name>[]
-  /** Totals that are stored in the parents' rows. */
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
 
@@ -38,8 +37,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * Returns `null` if there is no maintained total. If the caller acts as a customer, the merchant's totals do not apply,
- * because they count other customers' rows.
+ * Returns `null` if no total is stored for the list. If the caller acts as a customer, the merchant's totals do not
+ * apply, because they count other customers' rows.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },
@@ -69,7 +68,7 @@ function merchantTotalReader(
   return null
 }
 
-/** Returns `null` if there are no maintained totals. Parents without rows are absent from the result. */
+/** Parent objects without rows are absent from the result. */
 export function parentTotalsReader(
   source: TotalsSource,
   params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },

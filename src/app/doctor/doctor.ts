@@ -48,7 +48,7 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * The service may be running.
+ * Can run while the service is running.
  *
  * @param now milliseconds since 1970
  */
@@ -57,7 +57,7 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // The database is open during these checks, because `-wal` and `-shm` may not exist otherwise.
+      // The database is open during these checks of its files, because `-wal` and `-shm` may not exist otherwise.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [
@@ -81,8 +81,8 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
 type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
 /**
- * If migrations are pending or unknown, the queries may not fit the tables, so nothing is checked. In an incomplete
- * copy, only the copy is checked.
+ * If migrations are pending or unknown, `doctor` skips the checks of the contents, because the queries may not fit the
+ * tables. In a database that is an incomplete copy, `doctor` checks only the copy.
  */
 async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
   const { db, state, checkSchema } = input.inspected

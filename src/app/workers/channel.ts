@@ -4,14 +4,14 @@ import { deserialize, serialize } from 'node:v8'
 export type ChannelSend = (value: unknown) => void
 
 /**
- * Each frame begins with its length in four bytes. The value follows in V8's serialization format, which preserves
- * bigints and `undefined`.
+ * Each frame of the channel begins with the length of its value in four bytes. The value of a frame is in V8's
+ * serialization format, which preserves bigints and `undefined`.
  */
 const frameHeaderBytes = 4
 
 /**
- * Sends all values of an event-loop iteration in one write. Both ends run the same version of this program, so values
- * are not validated.
+ * Sends all values of one event-loop iteration in a single write. Both ends of the channel run the same version of this
+ * program, so received values are not validated.
  */
 export function openChannel(socket: Socket, onValue: (value: never) => void): ChannelSend {
   let queued: Buffer[] = []
@@ -38,7 +38,7 @@ export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buf
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
-    // Chunks are concatenated only when a frame is complete, so that a large frame is copied once.
+    // Chunks are concatenated only when a frame is complete, so that the bytes of a large frame are copied once.
     if (length < frameHeaderBytes || length < frameHeaderBytes + firstFrameLength(chunks)) return
     let rest = Buffer.concat(chunks)
     while (rest.length >= frameHeaderBytes) {

@@ -4,7 +4,7 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** A process waits a shorter time for its database. */
+/** This timeout is longer than a process waits for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
@@ -15,8 +15,8 @@ type MetricsChild = {
 }
 
 /**
- * Counters must not decrease. So if a process has ended or does not respond, its latest known counters stay in the
- * totals. If a process ends, its counts since the last scrape are lost.
+ * Counters must not decrease. If a process has ended or does not respond, its latest known counters stay in the totals.
+ * If a process ends, the counts that it made since the last scrape are lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
@@ -45,7 +45,7 @@ export function createMetricsCollector(): {
   async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    // If the process ended during the request, `ended` has its previous counters.
+    // If the process ended during the request, `ended` already includes its previous counters.
     if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }
@@ -68,7 +68,7 @@ export function createMetricsCollector(): {
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const merged = ended
       const total = await mergeSnapshots(merged)
-      // No await follows, so that a process that ends is counted once, as alive or as ended.
+      // No `await` follows this point, so that a process that ends is counted once, either as alive or as ended.
       ended = [total, ...ended.slice(merged.length)]
       const alive = all.flatMap((each, index) => (processes.has(each) ? [{ ...each, answer: answers[index] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length

@@ -2,7 +2,7 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** `null` on PostgreSQL, which has no writer process. */
+/** The path of the writer's socket is `null` on PostgreSQL, which has no writer process. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
@@ -12,7 +12,7 @@ export type MessageToSupervisor =
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** If `isWanted`, the snapshot includes metrics of the database. */
+/** If `isWanted` is set, the process also measures its database. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
@@ -21,10 +21,10 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** The supervisor may be stuck, so the wait has a limit. */
+/** The supervisor may be stuck, so a process waits for its response for at most this time. */
 const exchangeTimeoutMs = 1_000
 
-/** Does nothing if the supervisor has ended, because each process detects this itself. */
+/** Sends nothing if the supervisor has ended, because each process detects the end of the supervisor itself. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }
@@ -33,7 +33,7 @@ export function sendToSupervisor(message: MessageToSupervisor, onSent: () => voi
 export function startHeartbeat(): void {
   let isSent = true
   const sendHeartbeat = () => {
-    // Messages must not accumulate while the supervisor is stopped.
+    // While the supervisor is stopped, heartbeat messages must not accumulate.
     if (!isSent) return
     isSent = false
     sendToSupervisor({ beat: true }, () => {

@@ -9,7 +9,7 @@ import { openChannel } from './channel.ts'
 import { pingOperation } from './messages.ts'
 import type { WriterCall, WriterReply } from './writer.ts'
 
-/** If there is no writer for `reconnectTimeoutMs`, calls are rejected instead of waiting. */
+/** If there has been no writer process for `reconnectTimeoutMs`, calls are rejected instead of waiting. */
 const reconnectDelayMs = 20
 const reconnectTimeoutMs = 5_000
 
@@ -33,9 +33,10 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, its replacement receives the calls that were not sent yet. The replacement also receives
- * sent calls with an idempotency key, because the key makes repetition safe. Other calls are rejected with UNAVAILABLE
- * and an unknown outcome: calls that were sent without a key, and calls that a stuck writer does not complete in time.
+ * If the writer process dies, its replacement receives the calls that were not sent yet. The replacement writer also
+ * receives sent calls with an idempotency key, because the key makes repetition safe. A call that was sent without an
+ * idempotency key, or that a stuck writer does not complete in time, is rejected with UNAVAILABLE and an unknown
+ * outcome.
  *
  * @param onReply called before the caller gets its result, so that the caller can read its own write
  * @param timeoutMs the maximum wait of a caller; a caller may wait up to `overdueCheckIntervalMs` longer
@@ -91,7 +92,7 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
     )
   }
 
-  /** A ping changes nothing, so its error does not mention an unknown outcome. */
+  /** A ping to the writer changes nothing, so its error does not mention an unknown outcome. */
   function rejectCall({ call, reject }: PendingCall, error: unknown): void {
     pendingCalls.delete(call.id)
     reject(call.operation === pingOperation ? unavailable('The writer process does not respond.') : error)
@@ -108,8 +109,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // No operation accepts an input nested this deeply. Serialization would use stack space for each level, so this
-    // process rejects the input.
+    // No operation accepts an input that is nested deeper than `maxInputNesting`. Serialization would use stack space
+    // for each level, so the reader process rejects the input itself.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

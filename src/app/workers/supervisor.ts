@@ -30,12 +30,12 @@ const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
 /**
- * The maximum while a replacement starts. The first processes have no limit, because they may have to migrate the
- * database.
+ * The maximum number of missed heartbeats while a replacement process starts. The first processes have no limit of
+ * missed heartbeats, because they may have to migrate the database.
  */
 const maxMissedStartHeartbeats = 30
 
-/** Each process limits its own shutdown. The supervisor kills the processes that remain after this time. */
+/** The supervisor kills the processes that still run after this timeout. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
@@ -43,8 +43,8 @@ type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess;
 /**
  * Runs `WORKERS` readers and, on SQLite, a writer and a webhook sender. Restarts a process that dies.
  *
- * The supervisor serves no requests, so few errors can end it. If it dies, the other processes end, and the service
- * manager restarts the service.
+ * The supervisor serves no requests, so few errors can end it. If the supervisor dies, the other processes end, and the
+ * service manager restarts the service.
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
@@ -55,9 +55,9 @@ export async function supervise(config: Config): Promise<void> {
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
-  // With SCHED_NONE, readers accept connections from one socket, and the kernel resets the connections of a reader that
-  // dies. By default, the supervisor would distribute connections: a connection given to a dying reader would stay open
-  // without a response, and a stuck supervisor would delay all requests.
+  // With SCHED_NONE, the reader processes accept connections from one socket, and the kernel resets the connections of
+  // a reader that dies. By default, the supervisor would distribute connections to the readers. A connection given to a
+  // dying reader would stay open without a response, and a stuck supervisor would delay all requests.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -85,7 +85,7 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /** Starts a process, and a replacement whenever it dies. Resolves with the first process's startup message. */
+  /** Resolves with the first process's startup message. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number
@@ -96,7 +96,8 @@ export async function supervise(config: Config): Promise<void> {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // The writer has logged the takeover. A restarted writer would take the database back.
+      // The writer process has already logged the takeover. If the supervisor restarted the writer, the writer would
+      // take the database back from the new service.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
       // The process has printed why it could not start.
       if (!isReady) return killAllAndExit(1)
@@ -112,7 +113,7 @@ export async function supervise(config: Config): Promise<void> {
       let missedHeartbeats = 0
       let maxMissed = maxMissedStartHeartbeats
       let heartbeatTimer: NodeJS.Timeout | undefined
-      // Counts checks instead of time, because a stuck supervisor receives no heartbeats.
+      // Counts missed heartbeat checks instead of time, because a stuck supervisor receives no heartbeats.
       const checkHeartbeat = () => {
         if (++missedHeartbeats < maxMissed || isEnding) return
         logger.error(
@@ -152,7 +153,7 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
     await Promise.all([...ending, backups?.stop(), consoleProcess?.stop()])
-    // The writer ends last. It ignores signals, and ends when its channel closes.
+    // The writer ends last. The writer process ignores signals, and ends when its channel to the supervisor closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     metrics?.close()

@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * The reply contains the `id` of its call. `deadlineMs` is a time of `monotonicNowMs`. After this time the operation
- * does not begin, because the caller has stopped waiting.
+ * The reply contains the `id` of its call. The deadline is a time of the clock `monotonicNowMs`. After its deadline a
+ * write operation does not begin, because the caller has stopped waiting.
  */
 export type WriterCall = {
   readonly id: number
@@ -44,11 +44,11 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * The writer ends with the supervisor. Signals usually go to the whole process group. The writer ignores them, because
- * the other processes need it until they end.
+ * The writer process ends when the supervisor ends. Signals usually go to the whole process group. The writer ignores
+ * signals, because the reader processes need it until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
-  // The handler is registered first, because the supervisor may die while this process starts.
+  // The handler for `disconnect` is registered first, because the supervisor may die while this process starts.
   const disconnected = new Promise<void>((resolve) => {
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
@@ -76,7 +76,7 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
     const close = async () => {
       await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
       await measuring.shutdown()
-      // A killed supervisor leaves its folder behind.
+      // A supervisor that was killed leaves the folder of the writer's socket behind.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }
     shutDown(started, { close, withinMs: shutdownTimeoutMs })
@@ -87,7 +87,7 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
 
 export function listenForCalls(service: Service, path: string): Promise<Server> {
   const server = createServer((socket) => handleWriterConnection(service, socket))
-  // Removes the socket of a killed writer. There is never more than one writer.
+  // Removes the socket file of a writer that was killed. At most one writer process runs at a time.
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -105,14 +105,14 @@ function handleWriterConnection(service: Service, socket: Socket): void {
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     performCall(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
-  // If a reader disconnects, it gets no replies, but its operations still complete.
+  // If a reader disconnects, it gets no replies, but its write operations still complete.
   socket.on('error', () => {})
 }
 
 async function performCall(context: Context, { operation, input, deadlineMs }: WriterCall) {
   try {
-    // The call may have waited in the socket while this process was stopped. The deadline is checked again before the
-    // write begins.
+    // The call may have waited in the socket while the writer process was stopped. The deadline of the call is checked
+    // again before the write begins.
     if (deadlineMs < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
     if (!Object.hasOwn(operations, operation))

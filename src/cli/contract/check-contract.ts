@@ -23,18 +23,19 @@ export type ContractCheck = {
 
 export type CheckOptions = {
   /**
-   * Also creates, changes and deletes a bank account and a crypto address, registers two customers, and opens a wallet.
+   * If `canWrite` is set, the check creates, changes and deletes a bank account and a crypto address, registers two
+   * customers, and opens a wallet.
    */
   readonly canWrite: boolean
-  /** The amount in USDC of a payout to an example account, which may cost money. */
+  /** The amount in USDC of a payout to an example account. The payout may cost real money. */
   readonly payoutAmount: string | null
 }
 
 /**
- * Compares a server's responses with the contract and the provider's other endpoints: status, members, their order,
- * types and values.
+ * Compares the responses of a server with the API contract and the provider's other endpoints: status, members, their
+ * order, types and values.
  *
- * @param onRequest called before each request, with the number of completed requests and of all requests
+ * @param onRequest called before each request, with the numbers of completed requests and of all requests
  */
 export async function checkContract(
   send: ContractClient,
@@ -66,7 +67,7 @@ export async function checkContract(
   return { holds: differences.length === 0, requests, differences }
 }
 
-/** A string is the reason why there is nothing to compare. */
+/** Returns a string if there is nothing to compare: the reason. */
 async function checkStep(
   send: ContractClient,
   step: ContractStep,
@@ -108,7 +109,6 @@ function compareResponse(step: ContractStep, status: number, body: unknown): Dif
   return findDifferences(schema, body)
 }
 
-/** Reports a member that differs in several rows once. */
 function withoutRepeats(differences: readonly Difference[]): Difference[] {
   return [...new Map(differences.map((each) => [`${each.path} ${each.expected}`, each])).values()]
 }

@@ -1,8 +1,7 @@
 import type { Route } from '../../rest/route.ts'
 
-/** The values that previous responses contained. */
 export type FoundObjects = {
-  /** The customers whose wallets were not read yet. */
+  /** The customers whose wallets have not been read yet. */
   customerIds: readonly string[]
   customerId: string | null
   walletId: string | null
@@ -26,20 +25,21 @@ export type ContractRequest = { readonly path: string; readonly body?: object }
 
 export type ContractStep = {
   readonly method: Route['method']
-  /** The path as the route declares it, without `/api`. */
+  /** The path as the OpenAPI route declares it, without `/api`. */
   readonly route: string
-  /** Distinguishes requests of the same endpoint. */
   readonly note?: string
-  /** Returns the request, or the reason to skip it. By default requests the path of the route. */
+  /**
+   * Returns the request, or the reason why the step is skipped. By default, the step requests the path of its route.
+   */
   readonly request?: (found: FoundObjects) => ContractRequest | string
   /** Returns another request for the same endpoint, if the last response was empty. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
-  /** The status of an expected error; otherwise the response must be a success. */
+  /** The status of the error that the step expects. Without `errorStatus`, the response must be a success. */
   readonly errorStatus?: number
   /**
-   * Keys are statuses that can mean that the server lacks what the request needs. Values are reasons to skip the
-   * request.
+   * The keys are response statuses which can mean that the server lacks what the request needs. The values are the
+   * reasons why such a request is skipped.
    */
   readonly unanswered?: Readonly<Record<number, string>>
   readonly use?: (body: unknown, found: FoundObjects) => void
@@ -63,7 +63,7 @@ const walletMethod = {
 
 const locality = { city: 'Lagos', state: 'Lagos', postal_code: '100001', country: 'Nigeria' }
 
-/** A customer in the provider's older format. */
+/** An example customer in the older format of the original provider. */
 const individual = {
   ...{ customer_type: 'individual', first_name: 'Ada', last_name: 'Obi', birth_date: '1990-01-31' },
   ...{ email: 'contract-check@example.com', phone: '+2348012345678' },
@@ -72,7 +72,7 @@ const individual = {
   address: { line_1: '1 Quay Road', line_2: 'Flat 2', ...locality },
 }
 
-/** A customer in the provider's newer format, without the required owners and documents. */
+/** An example customer in the newer format of the original provider, without the required owners and documents. */
 const business = {
   ...{ customer_type: 'business', business_name: 'Contract check', business_type: 'LIMITED_LIABILITY_COMPANY' },
   ...{ business_website: 'https://example.com', email: 'contract-check@example.com', phone: '+2348012345679' },
@@ -100,7 +100,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** These requests change nothing. Later requests use ids that earlier requests return. */
+/** The requests of these steps change nothing. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },

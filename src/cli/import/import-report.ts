@@ -8,13 +8,16 @@ type ImportProblem = { readonly object: ObjectKind; readonly id: string | null; 
 
 type ImportCounts = {
   readonly object: ObjectKind
-  /** In a dry run, counts the objects that would be imported. */
+  /** In a dry run, `imported` counts the objects that would be imported. */
   readonly imported: number
   readonly same: number
   readonly problems: number
 }
 
-/** The sums are from the second read: `source` sums the source's wallets, `here` sums all wallets of the merchant. */
+/**
+ * The sums of balances are from the second read of the source: `source` is the sum of the source's wallets, `here` the
+ * sum of all wallets of the merchant.
+ */
 type AssetTotal = {
   readonly currency: string
   readonly wallets: number
@@ -24,7 +27,7 @@ type AssetTotal = {
 }
 
 export type ImportReport = {
-  /** True if everything at the source is here, with equal balances. */
+  /** True if every object of the source exists here, with equal balances. */
   readonly isComplete: boolean
   readonly isDryRun: boolean
   readonly rows: readonly ImportCounts[]
@@ -39,14 +42,13 @@ export type ImportReport = {
   readonly balanceDifferences: readonly BalanceDifference[]
   readonly requests: number
   readonly seconds: number
-  /** An estimate for an import with both reads; `null` if this import had both. */
+  /** The estimated duration of an import with both reads; `null` if this import had both. */
   readonly estimatedSeconds: number | null
 }
 
-/** Limits the memory and the length of a report on a source with many problems. */
+/** Limits the memory and length of the report if the source has many problems. */
 const maxListed = 100
 
-/** Uses memory that does not grow with the source. */
 export function createTally() {
   const counts = new Map<ObjectKind, { imported: number; same: number; problem: number }>(
     (['customers', 'payout methods', 'wallets'] as const).map((object) => [

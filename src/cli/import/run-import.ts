@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** Wallets that no list of the source contains, for example the merchant's own wallets. */
+  /** The ids of wallets that no list of the source contains, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -39,11 +39,11 @@ type Import = {
 }
 
 /**
- * Imports a merchant from a server that implements the contract: reads its customers, payout methods and wallets, and
- * then all balances a second time.
+ * Imports a merchant from a server that implements the API contract: reads its customers, payout methods and wallets,
+ * and then all balances a second time.
  *
- * Every object is written whole or not at all, and existing objects are skipped. So after a crash, another import can
- * continue the work.
+ * Every object is imported completely or not at all, and objects that exist are skipped. After a crash, another import
+ * can therefore continue the work.
  *
  * @throws DomainError INVALID_INPUT if the merchant has paid out; Error if the source can't be read
  */
@@ -64,8 +64,8 @@ export async function runImport(
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  // An earlier import may have been killed. Its objects are compared last, so that this import soon continues with new
-  // objects.
+  // An earlier import of the merchant may have been killed. Objects of an earlier import are compared last, so that
+  // this import soon continues with new objects.
   const importKnown = [
     await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
     await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),
@@ -107,7 +107,7 @@ function roundSeconds(seconds: number): number {
   return Math.round(seconds * 10) / 10
 }
 
-/** Uses the speed of the dry run, or the source's rate limit if that is slower. */
+/** Estimates with the speed of the dry run, or with the source's rate limit if that is slower. */
 function estimateSeconds(
   needed: number,
   { requests, seconds }: { readonly requests: number; readonly seconds: number },
@@ -117,7 +117,10 @@ function estimateSeconds(
   return rateLimit ? Math.max(atMeasuredSpeed, (needed * rateLimit.windowSeconds) / rateLimit.limit) : atMeasuredSpeed
 }
 
-/** Returns asset codes of the source that are not supported here. Only objects that use them are a problem. */
+/**
+ * Returns asset codes of the source that are not supported here. Only objects that use an unsupported asset code are a
+ * problem.
+ */
 async function findUnsupportedAssets({ context, client }: Import): Promise<string[]> {
   const rows = await readWholeList(client, '/api/asset-codes')
   const supported = (await assetCodesWithNetworks(context.db)).map(({ code }) => code)
@@ -125,7 +128,7 @@ async function findUnsupportedAssets({ context, client }: Import): Promise<strin
   return codes.filter((code) => typeof code === 'string').filter((code) => !supported.includes(code))
 }
 
-/** Imports the new objects of a list. Returns a function that compares the objects of an earlier import. */
+/** Returns a function that compares the objects of earlier imports with the source. */
 async function importList<Row>(
   { context, client, options, tally, onProgress }: Import,
   object: ObjectKind,
@@ -169,9 +172,9 @@ const nothingKnown: KnownObjects = { count: 0, lastId: null }
 const minBatchRows = 400
 
 /**
- * Reads all wallets of the source. The contract lists the wallets of one customer at a time. If the source also answers
- * `GET /api/wallets`, that list has the merchant's own wallets. The original provider's list also has the wallets of
- * all customers: then no customer's list is read.
+ * Reads all wallets of the source that the import reads from. The API contract lists the wallets of one customer at a
+ * time. If the source also answers `GET /api/wallets`, that list has the merchant's own wallets. With the original
+ * provider, `GET /api/wallets` also has the wallets of all customers: then no customer's list is read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run
@@ -240,7 +243,7 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** Reads each new wallet whose addresses have no ids in the list. */
+/** Reads each new wallet whose addresses have no ids in the list of wallets. */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

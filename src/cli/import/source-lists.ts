@@ -7,7 +7,7 @@ const batchSize = 4
 
 const pageSize = 100
 
-/** A longer list counts as endless: this is ten million objects, if the source has full pages. */
+/** A list with more pages counts as endless: full pages would contain more than ten million objects. */
 const maxPages = 100_000
 
 const maxPasses = 3
@@ -25,16 +25,16 @@ type Page = { readonly rows: readonly unknown[]; readonly total: number; readonl
 
 export type ListBatch = { readonly rows: readonly unknown[]; readonly done: number; readonly total: number }
 
-/** How many objects of a list were imported before. */
+/** `count` is how many objects of a list were imported before. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
-/** The known part of the list is empty if the last known object is at another position. */
+/** The known part of the list is empty if the last imported object is now at another position. */
 type OpenList = {
   readonly readNew: () => AsyncGenerator<ListBatch>
   readonly readKnown: () => AsyncGenerator<ListBatch>
 }
 
-/** `numbers` are the page numbers from the oldest objects to the newest. */
+/** `numbers` are the page numbers, from the page with the oldest objects to the page with the newest. */
 type ListEnds = {
   readonly first: Page
   readonly last: Page
@@ -43,10 +43,10 @@ type ListEnds = {
 }
 
 /**
- * Reads a list of the source page by page, oldest objects first, whichever way the source sorts it.
+ * Reads a list of the source page by page, oldest objects first, in whichever order the source sorts it.
  *
- * If an object is added or removed meanwhile, others move to another page. So a list whose total changes is read again,
- * and the caller skips known objects.
+ * If an object is added or removed during the read, other objects move to another page. So a list whose total changes
+ * is read again, and the caller skips objects that it already knows.
  *
  * @throws Error if the list keeps changing, or a response has an unexpected structure
  */
@@ -55,7 +55,8 @@ export async function* readList(client: ContractClient, path: string): AsyncGene
 }
 
 /**
- * An earlier import may have read the oldest objects. Each part is read like a whole list.
+ * An earlier import may already have read the oldest objects of the list. The known part and the new part of the list
+ * are each read like a whole list.
  *
  * @throws Error like `readList`
  */
@@ -68,7 +69,7 @@ export async function openList(client: ContractClient, path: string, known: Know
   }
 }
 
-/** Counts the pages before the page with the last known object; 0 if the object is at another position. */
+/** Counts the pages before the page with the last imported object; returns 0 if the object is at another position. */
 async function countKnownPages(
   client: ContractClient,
   path: string,
@@ -132,7 +133,7 @@ async function readPage(client: ContractClient, path: string, number: number): P
   return { rows, total, totalPages }
 }
 
-/** Unreadable times sort first; such objects are reported when they are parsed. */
+/** Objects with an unreadable time sort first; they are reported when they are parsed. */
 function createdAtOf(row: unknown): string {
   const { created_at: createdAt } = Object(row) as { created_at?: unknown }
   return typeof createdAt === 'string' ? createdAt : ''
@@ -146,7 +147,7 @@ export async function readWholeList(client: ContractClient, path: string): Promi
   return parseBody(ListBody, path, await read(client, path)).data
 }
 
-/** The contract does not require the endpoint. */
+/** Some servers lack the endpoint, because the API contract does not require it. */
 export async function hasEndpoint(client: ContractClient, path: string): Promise<boolean> {
   const { status } = await client({ method: 'GET', path: `${path}?limit=1&page=1` })
   if (status === 200) return true
@@ -190,7 +191,7 @@ export function limitRequests(client: ContractClient): ContractClient {
   }
 }
 
-/** Maps items in order, a batch at a time. Starts the next two batches before it yields a batch. */
+/** Maps the items in order, one batch at a time. Starts to map the next two batches before it yields a batch. */
 export async function* mapConcurrently<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result | Promise<Result>,
@@ -199,7 +200,7 @@ export async function* mapConcurrently<Item, Result>(
   const start = (batch: number) => {
     const first = batch * batchSize
     const results = Promise.all(items.slice(first, first + batchSize).map(map))
-    // The error is reported when the results are awaited.
+    // An error of the batch is reported when its results are awaited.
     results.catch(() => {})
     started.push(results)
   }

@@ -14,10 +14,10 @@ export const maxAmount: Amount = 9_223_372_036_854_775_807n
  */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** The length includes zeros. Matching the pattern against a text of megabytes would block the event loop. */
+/** The length includes zeros. Matching the amount pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Zero is valid. Returns `null` for a text in another format than ruling 36. */
+/** Zero is valid. Returns `null` if the text does not have the format of ruling 36. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null

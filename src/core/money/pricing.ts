@@ -16,14 +16,14 @@ export function parseRate(text: string): string | null {
   return rate.isZero() ? null : rate.toFixed()
 }
 
-/** `null` if the text is not a number from 0 to 100. */
+/** Returns `null` if the text is not a number from 0 to 100. */
 export function parsePercent(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const percent = new Decimal(text)
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** The result is in per cent, with two decimal places. */
+/** The returned change is in per cent, with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -31,8 +31,8 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Rounds down to `minorUnitPlaces`, and formats with eight decimal places (ruling 43). Returns a string because a fiat
- * value can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
+ * Rounds the fiat value down to `minorUnitPlaces`, and formats it with eight decimal places (ruling 43). Returns a
+ * string because a fiat value can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)
@@ -47,7 +47,7 @@ export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; 
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** For example, 1545.5 is 15455 with one decimal place. */
+/** Converts a decimal to an integer and a number of decimal places: 1545.5 is 15455 with one decimal place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

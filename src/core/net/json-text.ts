@@ -9,8 +9,8 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
  *
  * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
  * text instead of the escaped name, if the earlier name starts with the same characters as the escape. Example: after
- * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No name of the APIs needs an
- * escape.
+ * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No member name of the APIs needs
+ * an escape.
  *
  * @throws SyntaxError
  */
@@ -101,12 +101,12 @@ function countMembers(value: unknown): number {
   return count
 }
 
-/** A name in the path can be as long as the request body. */
+/** A member name in the path of an error can be as long as the request body. */
 const maxPathLength = 100
 
-/** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
+/** Finds the first duplicate member name, and rewrites the text so that names have only the escapes that they need. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // Each enclosing object or array has its names (`null` for an array), and the current name or index.
+  // Each enclosing object or array has its member names (`null` for an array), and its current name or index.
   const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null

@@ -14,7 +14,7 @@ export type Secrets = {
    * @throws Error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** HKDF derives the result from the first key. The buffer is empty if no key is configured. */
+  /** HKDF derives the bytes from the first secrets key. The derived buffer is empty if no secrets key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -24,7 +24,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// The parts are the version, the key id, and base64url of nonce, ciphertext and tag.
+// The parts of an encrypted secret are the version, the key id, and base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
@@ -55,7 +55,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** The id is part of each ciphertext, and reveals nothing about the key. */
+/** The key id is part of each ciphertext, and reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -102,6 +102,6 @@ export function parseKeys(text: string): Buffer[] | null {
 
 function parseKey(text: string): Buffer | null {
   const key = Buffer.from(text, 'base64')
-  // Node ignores invalid base64 characters, so only the canonical text is accepted.
+  // Node ignores invalid base64 characters, so only the canonical text of a key is accepted.
   return key.length === keyBytes && key.toString('base64') === text ? key : null
 }

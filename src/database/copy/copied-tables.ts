@@ -20,7 +20,7 @@ export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
       .map(([name, { kind }]) => ({ name: snakeCase(name), kind })),
   }))
 
-/** These tables have rows in a new, migrated database. A copy replaces the rows. */
+/** A new, migrated database already has rows in the initial tables. A copy replaces the rows. */
 export const initialTables: readonly string[] = ['installation', 'asset_networks', 'asset_codes']
 
 export function isNumeric({ kind }: CopiedColumn): boolean {
@@ -29,7 +29,7 @@ export function isNumeric({ kind }: CopiedColumn): boolean {
 
 export type TableReference = { readonly child: string; readonly parent: string }
 
-/** Orders parents before children. @throws Error if there is a cycle */
+/** Orders each table after the tables that it references. @throws Error if the references have a cycle */
 export function orderByReferences(
   unordered: readonly CopiedTable[],
   references: readonly TableReference[],

@@ -11,9 +11,12 @@ export type CopyOptions = {
   readonly copyId: string
   readonly now: () => string
   readonly mustBeDurable: boolean
-  /** Called once, before a new copy blocks the source. */
+  /** `onBegin` is called once, before a new copy blocks the source. */
   readonly onBegin: () => Promise<void>
-  /** Called when the rows are equal. If it throws, the source is not marked as moved. */
+  /**
+   * `inspect` is called when the rows of both databases are equal. If `inspect` throws, the source is not marked as
+   * moved.
+   */
   readonly inspect: () => Promise<void>
   readonly onProgress: OnProgress
 }
@@ -30,8 +33,8 @@ export type CopyResult = {
 type CopySides = { readonly source: CopySide; readonly target: CopySide }
 
 /**
- * Copies all rows to an empty, migrated database, or continues an interrupted copy. First blocks writes to both
- * databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
+ * Copies all rows to an empty, migrated database, or continues an interrupted copy. Before the copy, blocks writes to
+ * both databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
  *
  * @throws Error when the target is neither empty nor an incomplete copy of this source, or the databases differ
  */
@@ -51,8 +54,8 @@ export async function copyDatabase(sides: CopySides, options: CopyOptions): Prom
   await options.inspect()
   const completedAt = marker.completedAt ?? options.now()
   await requireSameCopy(source, marker)
-  // The order matters: if the process is killed in between, both databases are still blocked, and the next run
-  // completes the copy.
+  // The source is marked before the target is opened: if the process is killed in between, both databases are still
+  // blocked, and the next run completes the copy.
   await source.mark({ ...marker, role: 'source', other: target.name, completedAt })
   await target.unfence({ ...marker, role: 'target', other: source.name, completedAt })
   return { ...result, wasComplete: false, movedAt: completedAt, rows: total, tables: compared }
@@ -131,7 +134,7 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
         done += rows.length
         onProgress(`rows, ${table.name}`, done, total)
       })
-      // The next `await` reports the error.
+      // The next `await` reports an error of this batch.
       stored.catch(() => {})
     }
     await stored
@@ -166,7 +169,7 @@ async function compareRows(
     comparisons.push(
       await compareTable({ source, target, table, key }, (count) => {
         done += count
-        // A target with more rows than the source would exceed the total.
+        // If the target had more rows than the source, the progress would exceed its total.
         onProgress(`rows compared, ${table.name}`, Math.min(done, total), total)
       }),
     )

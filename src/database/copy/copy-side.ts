@@ -11,10 +11,10 @@ export type CopiedRow = readonly CopiedValue[]
 
 export type RowKey = readonly string[]
 
-/** A copy continues after the row with this key. Earlier tables are complete. */
+/** An interrupted copy continues after the row with this key. Earlier tables are complete. */
 export type CopyProgress = { readonly table: string; readonly key: RowKey }
 
-/** `other` is the other database, without a password. */
+/** `other` is the name of the other database, without a password. */
 export type CopyMarker = {
   readonly copyId: string
   readonly role: 'source' | 'target'
@@ -24,7 +24,7 @@ export type CopyMarker = {
   readonly progress: CopyProgress | null
 }
 
-/** Every change of the source or target is one transaction. */
+/** Every change of the source or target database is one transaction. */
 export type CopySide = {
   readonly name: string
   readonly readMarker: () => Promise<CopyMarker | null>
@@ -44,8 +44,8 @@ export type CopySide = {
   /** Inserts rows, and stores the progress in the same transaction. */
   readonly insert: (table: CopiedTable, rows: readonly CopiedRow[], progress: CopyProgress) => Promise<void>
   /**
-   * Prepares a new target for many rows. Called before the first row, and again if the copy was interrupted before that
-   * row.
+   * Prepares a new target for many rows. `beginLoad` is called before the first row, and again if the copy was
+   * interrupted before that row.
    */
   readonly beginLoad: () => Promise<void>
   /** Reverts `beginLoad`, and prepares the planner for the new rows. */
@@ -66,6 +66,6 @@ export function nextBatchSize(rows: readonly CopiedRow[]): number {
   return Math.max(1, Math.min(maxBatchRows, fitting, rows.length * 10))
 }
 
-/** The message for callers must not reveal the new database. */
+/** The error message for callers must not reveal the new database. */
 export const fencedMessage =
   'The database is being moved, and stores nothing until the service runs on the new one. Retry with the same idempotency key.'

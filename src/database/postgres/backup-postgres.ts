@@ -7,13 +7,13 @@ const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local st
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * Writes a dump in custom format. The dump gets its final name when it is on disk and each table has the snapshot's
- * number of rows. `pg_dump` needs access to all merchants, because row-level security also applies to the owner of the
- * tables.
+ * Writes a dump in the custom format of `pg_dump`. The dump gets its final name when it is on disk and each table has
+ * the snapshot's number of rows. `pg_dump` needs access to all merchants, because row-level security also applies to
+ * the owner of the tables.
  *
  * @param client a new client for `server`, which this function connects and closes
  * @throws Error when the target exists; when `pg_dump` is missing, older than the server, or fails; or when the dump is
- *   incomplete
+ * incomplete
  */
 export async function backUpPostgres(client: pg.Client, server: ServerTarget, target: string): Promise<void> {
   const { path, publish, remove } = startNewFile(target)

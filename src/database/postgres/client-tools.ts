@@ -54,7 +54,7 @@ export async function withConnectionString<Result>(
   const { searchParams } = url
   // Without a host, pg connects to localhost, but libpq connects to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // Only pg supports this value: encryption without verifying the certificate.
+  // Only pg supports `no-verify`: encryption without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']

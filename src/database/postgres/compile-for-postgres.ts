@@ -13,7 +13,7 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** If `name` is `null`, the value is a constant. */
+/** If the `name` of a query parameter is `null`, its value is a constant. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
@@ -69,8 +69,8 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   /**
-   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Otherwise the server would sort all rows instead of using
-   * an index.
+   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without the repetition, the server would sort all rows of a
+   * UNION ALL instead of using an index.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node

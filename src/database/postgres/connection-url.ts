@@ -5,7 +5,7 @@ export type PoolSizes = { readonly connections: number; readonly queue: number }
 
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
 
-/** `name` is for messages, and has no password. */
+/** The server's `name` is for messages, and contains no password. */
 export type ServerTarget = { readonly config: ClientConfig; readonly name: string }
 
 export type ConnectionSettings = { readonly servers: readonly ServerTarget[]; readonly sizes: PoolSizes }

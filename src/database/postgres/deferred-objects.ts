@@ -6,8 +6,8 @@ type DeferredObject = { readonly name: string; readonly dropSql: string; readonl
 
 /**
  * Drops foreign keys and secondary indexes, because creating them for all rows is several times faster than maintaining
- * them row by row. Their definitions are kept in the SQL comment of the fence's function, which exists until the fence
- * ends. The caller's transaction must include the fence.
+ * them row by row. The definitions of the dropped objects are kept in the SQL comment of the fence's function, which
+ * exists until the fence ends. The caller's transaction must include the fence.
  */
 export async function dropDeferredObjects(client: pg.Client): Promise<void> {
   const { rows } = await client.query<DeferredObject>(deferredObjectsSql)

@@ -10,12 +10,14 @@ export type PrimaryServer = {
   readonly Client: new (options?: ClientConfig) => pg.Client
   readonly currentIndex: () => number
   /**
-   * Searches for the primary and closes connections to other servers. Does nothing if there is only one server.
+   * Searches for the primary and closes connections to other servers. Does nothing if the URL has only one server.
    *
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** A frozen server never responds, so this searches for the primary every 2 s until `result` settles. */
+  /**
+   * A frozen server never responds, so `probeWhileWaiting` searches for the primary every 2 s until `result` settles.
+   */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
@@ -100,8 +102,9 @@ export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 /**
  * Checks that the server is the primary, and waits until the synchronous standbys have all commits that it shows.
  *
- * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose them. A former
- * primary that does not know its successor fails this check, because its standbys follow another server.
+ * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose unreplicated
+ * commits. A former primary that does not know its successor fails this check, because its standbys follow another
+ * server.
  *
  * @throws Error if the check fails, or takes longer than `probeTimeoutMs`; then it also closes the connection
  */

@@ -100,7 +100,7 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security also applies to the owner of the tables. Otherwise a migration would see no rows.
+    // Row-level security also applies to the owner of the tables. Without this setting, a migration would see no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {

@@ -45,7 +45,7 @@ export function notifications(primary: PrimaryServer): Notifications {
   async function connect(): Promise<pg.Client | null> {
     const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
-    // A client can report its end several times, but must reconnect only once.
+    // A database client can report its end several times, but must reconnect only once.
     const handleLoss = () => {
       if (isLost) return
       isLost = true
@@ -85,7 +85,7 @@ export function notifications(primary: PrimaryServer): Notifications {
     const tables = [...unsent]
     unsent.clear()
     const sender = await ensureConnected()
-    // If this fails, other processes see the change at their next fallback poll.
+    // If NOTIFY fails, other processes see the change at their next fallback poll.
     await sender?.query(tables.map((table) => `notify ${channel}, '${table}'`).join('; ')).catch(() => {})
     notifyTimer = null
     if (unsent.size > 0 && !isClosed) scheduleNotify()

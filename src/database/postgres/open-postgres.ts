@@ -57,13 +57,13 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // Each merchant has its own queue, and the merchant is not known yet.
+    // On PostgreSQL each merchant has its own write queue, and the merchant of the request is not known yet.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
-    // Any number of processes may write.
+    // Any number of processes may write to PostgreSQL.
     takeOver: () => {},
     statistics: writer.statistics,
-    // Each query sees all earlier commits.
+    // On PostgreSQL, each query sees all earlier commits.
     refresh: () => {},
     findPrimary,
     tableVersion: () => null,
@@ -136,7 +136,7 @@ async function prepareDatabase(
   }
 }
 
-/** Only the server's operator can change these settings. */
+/** Only the server's operator can change unsafe durability settings. */
 async function requireDurability(client: pg.Client, onUnsafe: (message: string) => void): Promise<void> {
   const { rows } = await client.query(
     `select string_agg(name || ' = off', ' and ' order by name) as settings from pg_settings

@@ -94,8 +94,8 @@ function addListeners(connection: Connection, listeners: Record<string, (message
 }
 
 /**
- * Encodes the messages of PostgreSQL's protocol 3.0: Close; Parse, Describe, Bind and Execute of each step; Sync.
- * Writes one buffer, because writing many small buffers costs more than all other work of a payout.
+ * Encodes the messages of PostgreSQL's protocol 3.0: the messages are Close; Parse, Describe, Bind and Execute of each
+ * step; Sync. Writes one buffer, because writing many small buffers costs more than all other work of a payout.
  */
 function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))

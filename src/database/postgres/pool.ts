@@ -12,7 +12,7 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
   readonly role: string | null
-  /** The server of an inspection may be a standby. */
+  /** The pool of an inspection is read-only, because its server may be a standby. */
   readonly isReadOnly?: boolean
 }
 
@@ -44,12 +44,12 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // The session overrides the server's setting: with `off`, a crash loses acknowledged commits.
+    // The session overrides the server's setting `synchronous_commit`: with `off`, a crash loses acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
     // Every query finds its rows by a merchant's key, so plans for specific values are no better.
     'plan_cache_mode=force_generic_plan',
-    // The server may create a plan while a table is small. Such a plan would continue to scan the whole table after the
-    // table has grown.
+    // The server may create a plan while a table is small. A plan for a small table would continue to scan the whole
+    // table after the table has grown.
     'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
@@ -86,7 +86,7 @@ export function postgresPool(
   return {
     acquire: async () => {
       const client = await connect()
-      // The error is ignored here, because the next statement on the broken connection reports it.
+      // An error of the connection is ignored here, because the next statement on the broken connection reports it.
       const ignore = () => {}
       client.on('error', ignore)
       const connection = connections.get(client) ?? postgresConnection(client, describedStatements)

@@ -58,7 +58,9 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** The timeout is short, because other merchants need the connection of a waiting transaction, or share its batch. */
+/**
+ * The lock timeout is short, because other merchants need the connection of a waiting transaction, or share its batch.
+ */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -76,13 +78,14 @@ const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config(
 
 /**
  * Generic plans are discarded at growing intervals. While a table is small and not analyzed, the planner may prefer an
- * index on the merchant to the index that finds the row. Such a plan is slow once the table has grown.
+ * index on the merchant to the index that finds the row. A plan with that index is slow once the table has grown.
  */
 const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
 /**
- * The server's statement timeout is shorter. If there is no response after this time, the network has failed silently.
+ * The server's statement timeout is shorter than this response timeout. If there is no response after this time, the
+ * network has failed silently.
  */
 const responseTimeoutMs = 60_000
 
@@ -114,7 +117,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       return await pipeline.results
     } finally {
       clearTimeout(timeout)
-      // Names are added after the pipeline has ended, because adding a name may evict a statement of the pipeline.
+      // Names of prepared statements are added after the pipeline has ended, because adding a name may evict a
+      // statement of the pipeline.
       for (const name of pipeline.preparedNames()) {
         if (isProjectionName(name)) preparedProjections.set(name, true)
         else prepared.add(name)
@@ -183,8 +187,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
         itemSteps.push(steps.length)
         steps.push(step(statement.name, statement.sql, encodeParameters(statement, item), statement.toRow))
       }
-      // DISCARD PLANS is last, because before BEGIN it would open an implicit transaction. It is not sent after COMMIT,
-      // because its failure would look like a failed COMMIT.
+      // DISCARD PLANS is last, because before BEGIN it would open an implicit transaction. DISCARD PLANS is not sent
+      // after COMMIT, because its failure would look like a failed COMMIT.
       if (performance.now() > plansExpireAt && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
         planLifetimeMs = Math.min(2 * planLifetimeMs, maxPlanLifetimeMs)
@@ -207,7 +211,7 @@ function isProjectionName(name: string): boolean {
 }
 
 /**
- * `null` if no change is needed.
+ * Returns `null` if the settings need no change.
  *
  * A query without merchants' tables (`merchant-scope.ts` verifies this) keeps the previous query's merchant, to save
  * statements. If the previous query was across merchants, its access to all merchants is revoked.

@@ -31,14 +31,14 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * The server may be out of connections, disk or memory, a timeout may have expired, or another server may have become
- * the primary.
+ * After a transient error, the server may be out of connections, disk or memory, a timeout may have expired, or another
+ * server may have become the primary.
  */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** The code is in PostgreSQL's class of operator interventions (57). */
+/** The error code is in PostgreSQL's class of operator interventions (57). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

@@ -10,7 +10,7 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** The maximum limits latency, because all queries of a round trip get their results together. */
+/** The maximum limits the latency of reads, because all queries of a round trip get their results together. */
 const maxReadsPerRoundTrip = 16
 
 /**

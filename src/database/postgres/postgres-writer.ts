@@ -29,11 +29,12 @@ const initialBackoffMs = 4
 const maxBackoffMs = 250
 
 /**
- * A transaction that waits too long for a lock fails and is retried. Until the retry, others can use its connection.
+ * A transaction that waits too long for a lock fails and is retried. Until the retry, other transactions can use the
+ * connection.
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** The maximum limits the latency of writes after a burst. */
+/** The maximum batch size limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
 /** The limit leaves space in the queue for other merchants while one merchant's rows are locked. */
@@ -44,16 +45,16 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and
- * `select … for update` on the rows that an operation depends on.
+ * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and `select …
+ * for update` on the rows that an operation depends on.
  *
  * A write takes one of three paths:
  * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one
- *   transaction, so that each round trip carries the statements of all of them. If the batch fails, its writes move to
- *   the serial queues of their merchants.
- * - **Serial batch**, for other writes of one merchant. They would wait for each other anyway, because each locks the
- *   merchant's sequence until COMMIT. The writes that arrive while a batch runs form the next batch, and run one after
- *   another. If the batch fails, each of its writes runs alone.
+ * transaction, so that each round trip carries the statements of all of them. If the batch fails, its writes move to
+ * the serial queues of their merchants.
+ * - **Serial batch**, for other writes of one merchant. Writes of one merchant would wait for each other anyway,
+ * because each locks the merchant's sequence until COMMIT. The writes that arrive while a batch runs form the next
+ * batch, and run one after another. If the batch fails, each of its writes runs alone.
  * - **Alone**: retried after conflicts up to `maxAttempts` times, and after lock timeouts until its deadline.
  *
  * A write whose connection breaks is not retried but rejected with UNAVAILABLE. If the connection breaks during COMMIT,
@@ -83,8 +84,8 @@ export function postgresWriter(
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
-   * Counts unfinished writes of failed concurrent batches by merchant. Until they end, the merchant joins no concurrent
-   * batch.
+   * Counts unfinished writes of failed concurrent batches by merchant. Until those writes end, the merchant joins no
+   * concurrent batch.
    */
   const isolated = new Map<string, number>()
   const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
@@ -198,14 +199,15 @@ export function postgresWriter(
   }
 
   /**
-   * If one merchant waited for a lock, the whole batch would wait (head-of-line blocking). So `lock_timeout` fails the
-   * batch early.
+   * If one merchant waited for a lock, the whole batch would wait (head-of-line blocking). `lock_timeout` therefore
+   * fails a waiting batch early.
    */
   async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
     await commitBatch(batch, {
       run: async (tx, deferred) => {
         const running = batch.map((write) => runInBatch(write, tx, { deferred, isConcurrent: true }))
-        // After a failure the other writes still use the transaction, so they must end before it is rolled back.
+        // After a failed write, the other writes of the batch still use the transaction, so they must end before it is
+        // rolled back.
         await Promise.allSettled(running)
         return Promise.all(running)
       },
@@ -264,7 +266,8 @@ async function runInBatch(
     if (isRead(query)) return tx.execute(query, params)
     if (!returnsRows(query)) hasWritten = true
     pendingStatements++
-    // If a statement with RETURNING returns no row, it changed nothing. An example is a debit above the balance.
+    // If a statement with RETURNING returns no row, it changed nothing. For example, a debit above the balance returns
+    // no row.
     return mapMaybe(tx.execute<never>(query, params), (rows) => {
       pendingStatements--
       if (rows.length > 0) hasWritten = true

@@ -105,7 +105,7 @@ async function restoreInto(server: ServerTarget, backup: string): Promise<void> 
   }
 }
 
-/** The service needs no extension, and only a superuser may create some of them. */
+/** The service needs no extension, and only a superuser may create some extensions. */
 async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))

@@ -4,7 +4,7 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** Sessions assume this role if the login role bypasses row-level security. */
+/** Sessions assume the role `payout_gateway` if the login role bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
 /** A row is visible if the session's settings contain its merchant or allow all merchants. */
@@ -12,9 +12,9 @@ const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', tr
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Returns a condition that applies in addition to the merchant's policy. In customer scope it allows rows with the
- * customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that only
- * query rewriting restricts, because a policy would need a lookup for each row.
+ * Returns a condition that applies in addition to the merchant's policy. In customer scope, the condition allows rows
+ * with the customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that
+ * only query rewriting restricts, because a policy would need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
@@ -58,10 +58,7 @@ async function secureTable(client: Client, { name, isSecured, customerPolicy }: 
   await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(expected)}`)
 }
 
-/**
- * Creates the service's role if it is missing, and grants it all tables. Does nothing if row-level security applies to
- * the login role.
- */
+/** Creates the service's role if it is missing, and grants it all tables. */
 export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin

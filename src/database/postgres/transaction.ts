@@ -32,8 +32,8 @@ const maxUnsentStatements = 500
 
 /**
  * Concurrent statements of an operation are sent together, with BEGIN before the first statement. A write without
- * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If
- * the write fails, the transaction fails.
+ * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If a
+ * deferred write fails, the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
   let connection: PooledConnection | null = null

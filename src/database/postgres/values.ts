@@ -45,8 +45,8 @@ function encodeArray(items: readonly unknown[], type: number): string {
 }
 
 /**
- * The result equals the object that SQLite would return. Generated code is faster than a loop. All names in it are
- * columns of our own queries.
+ * The decoded row equals the object that SQLite would return. Generated code is faster than a loop. All names in the
+ * generated code are columns of our own queries.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const properties = fields.map((field, i) => {

@@ -2,7 +2,7 @@ import type { Batchable } from '../database.ts'
 
 export type BatchableWrite = { readonly merchantId: string; readonly batchable: Batchable }
 
-/** While the server runs the statements of one batch, this process can run the operations of another. */
+/** While the server runs the statements of one batch, this process can run the operations of another batch. */
 const maxConcurrentBatches = 4
 
 export type WriteBatcher<Write extends BatchableWrite> = {

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** Only the process with this session setting may write to a fenced database. */
+/** Only a session with the setting `app.copying` may write to a fenced database. */
 const exemptSetting = 'app.copying'
 
-/** The schema check ignores this function and its triggers. */
+/** The schema check ignores the fence's function and its triggers. */
 export const fenceName = 'copy_fence'
 
 const functionSql = `create or replace function ${fenceName}() returns trigger language plpgsql as $fence$

@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** If `name` is `null`, the value is a constant. */
+/** If the `name` of a parameter is `null`, its value is a constant. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
@@ -22,7 +22,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
   /**
    * Binds a list as one JSON array, so that one statement serves lists of any length.
    *
-   * The unary plus hides bound values from SQLite's planner. If a plan depended on them, SQLite would prepare a
+   * The unary plus hides bound values from SQLite's planner. If a plan depended on bound values, SQLite would prepare a
    * statement with ORDER BY or LIMIT again for each execution.
    */
   protected override visitValue(node: ValueNode): void {

@@ -10,10 +10,10 @@ import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
  * Checks that the file at `path` is a database of this service, or creates an empty file that only its owner can read.
- * SQLite gives the WAL the same mode. With `canCreateFolder` it creates the folder of a new file too.
+ * SQLite gives the WAL the file mode of the database. With `canCreateFolder`, also creates the folder of a new file.
  *
  * @throws Error when the folder is missing, the file is another program's database, or the file is missing and
- *   `mustExist` is true
+ * `mustExist` is true
  */
 export function prepareDatabaseFile(
   path: string,
@@ -163,7 +163,10 @@ function statFile(path: string): Stats | undefined {
   }
 }
 
-/** The wait blocks the event loop, which is acceptable because the service has already stopped using the database. */
+/**
+ * The wait for a checkpoint blocks the event loop, which is acceptable because the service has already stopped using
+ * the database.
+ */
 const checkpointTimeoutMs = 1_000
 
 /**
@@ -203,7 +206,7 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** `log` and `checkpointed` are in pages. */
+/** The results `log` and `checkpointed` are numbers of pages. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

@@ -64,7 +64,7 @@ const forbiddenVerbs = ['update', 'delete']
 /**
  * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Foreign keys are
  * off, because otherwise dropping a table would search for references to each of its rows, without an index. The pragma
- * works only outside of transactions.
+ * `foreign_keys` works only outside of transactions.
  *
  * @throws Error when a later version has migrated the file, or a migration finds rows that it cannot convert
  */

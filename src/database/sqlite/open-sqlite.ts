@@ -24,8 +24,8 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
   const files = watchFiles(path, (statuses) => {
     reader.refresh()
     const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
-    // This connection closes first: a writing connection that closes last removes the WAL, which may contain commits of
-    // other processes.
+    // The writing connection closes first: closing last, it would remove the WAL, which may contain commits of other
+    // processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))
@@ -109,7 +109,7 @@ export function openSqliteReader(
 }
 
 /**
- * Changes nothing and leaves no files behind.
+ * Inspects the file without changing it, and leaves no files behind.
  *
  * @throws Error when the file cannot be opened, or is not a database of this service
  */
@@ -208,7 +208,8 @@ function openConnections(
       const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
       if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite also syncs the folder, but ignores errors. After such an error, a power failure could remove the files.
+      // SQLite also syncs the folder, but ignores errors. After an ignored error, a power failure could remove the
+      // files.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {

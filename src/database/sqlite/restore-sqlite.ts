@@ -140,7 +140,7 @@ async function readHeader(path: string): Promise<Buffer> {
   }
 }
 
-/** The field has two bytes, so the value 1 means 65,536. */
+/** The field for the page size has two bytes, so the value 1 means 65,536. */
 function pageSizeOf(header: Buffer): number {
   const field = header.readUInt16BE(16)
   return field === 1 ? 65_536 : field
@@ -162,7 +162,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Copies of running processes are kept. */
+/** Copies that running processes use are kept. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -182,7 +182,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** The search works on Linux only. */
+/** Processes that use the file are found on Linux only. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),

@@ -18,7 +18,7 @@ export type SqliteConnection = {
 
 export const lockTimeoutMs = 5_000
 
-/** Each statement uses about 15 KB, which garbage collection frees after the statement's eviction. */
+/** Each prepared statement uses about 15 KB, which garbage collection frees after the statement's eviction. */
 const maxPreparedProjections = 500
 
 /**
@@ -39,8 +39,8 @@ type PreparedStatement = {
  * Sets `synchronous=FULL` and reads it back. The default of better-sqlite3 for WAL files is NORMAL, which loses
  * acknowledged commits in a power failure.
  *
- * @param isInspection the connection changes nothing. Unlike a read-only connection, it removes the WAL that it
- *   created, if no other process has the file open.
+ * @param isInspection the connection changes nothing. Unlike a read-only connection, an inspection connection removes
+ * the WAL that it created, if no other process has the file open.
  */
 export function openConnection(
   path: string,
@@ -60,7 +60,7 @@ export function openConnection(
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Without this setting, REPLACE would delete rows of append-only tables without running their triggers.
+  // Without `recursive_triggers`, REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   useMemory(raw, 'requests')
 
@@ -86,9 +86,9 @@ export function openConnection(
 }
 
 /**
- * Scans of whole tables sort more rows than fit in memory, so their temporary rows are stored in unnamed files. These
- * are in the database's folder, because in a container no other folder may be writable. Sorting uses as much memory as
- * the cache.
+ * Scans of whole tables sort more rows than fit in memory, so their temporary rows are stored in unnamed files. The
+ * temporary files are in the database's folder, because in a container no other folder may be writable. Sorting uses as
+ * much memory as the cache.
  */
 export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void {
   if (use === 'scans') raw.pragma(`temp_store_directory = '${dirname(raw.name).replaceAll("'", "''")}'`)
@@ -114,7 +114,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // A number cannot hold every amount. Other rows use numbers, which are faster than bigints.
+  // A JavaScript number cannot represent every amount. Rows without amounts use numbers, which are faster than bigints.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -180,7 +180,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/** Generated code is faster than a loop. All names in it are columns of our own queries. */
+/** Generated code is faster than a loop. All names in the generated code are columns of our own queries. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

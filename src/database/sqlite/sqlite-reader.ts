@@ -8,7 +8,7 @@ import { useMemory } from './sqlite-connection.ts'
 export type SqliteReader = Reader & {
   readonly snapshot: Database['snapshot']
   readonly refresh: () => void
-  /** Called after each commit, so that callers can read their own writes. */
+  /** `noteCommit` is called after each commit, so that callers can read their own writes. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
   readonly version: (table: TableName) => number
 }
@@ -58,8 +58,8 @@ export function sqliteReader(
   }
 
   /**
-   * Updates `latestVersion` or `failures`. Neither ever decreases, and one of them increases after each commit of
-   * another process.
+   * Updates `latestVersion` or `failures`. `latestVersion` and `failures` never decrease, and one of them increases
+   * after each commit of another process.
    */
   function readDataVersion(): void {
     try {
@@ -135,7 +135,9 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /** `null` while the file cannot be read. The watcher is then called, and its own read reports the error. */
+  /**
+   * Returns `null` while the file cannot be read. A failed read calls the watcher, whose own read reports the error.
+   */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)

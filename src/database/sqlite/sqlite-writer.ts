@@ -17,7 +17,6 @@ import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** The maximum limits the latency of writes after a burst. */
 export const maxBatchSize = 256
 
 /**
@@ -37,7 +36,10 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /** These writes caused a rollback of an earlier run of this batch. They are rejected when the batch ends. */
+  /**
+   * The excluded writes caused a rollback of an earlier run of this batch. Excluded writes are rejected when the batch
+   * ends.
+   */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites
@@ -53,16 +55,16 @@ type WriteBatch = {
  * Group commit: the writes that arrive while a batch commits form the next batch. The operations of a batch run one
  * after another in one transaction, with one COMMIT and one sync. Guarantees:
  *
- * - Callers get their results only after the COMMIT. This includes errors, which may depend on an earlier operation's
- *   writes.
+ * - Callers get their results only after the COMMIT. Errors also wait for the COMMIT, because they may depend on an
+ * earlier operation's writes.
  * - An operation that throws before it has written changes nothing.
  * - If an operation throws after it has written, the batch is rolled back and runs again without that operation.
- *   Operations check before they write, so this is rare, and savepoints would cost more.
+ * Operations check before they write, so such a rollback is rare, and savepoints would cost more.
  * - An operation that awaits anything but its statements fails, because a batch ends within one event-loop iteration.
  *
  * @param requireDatabaseFile called before each batch and after its commit; throws if the file was removed or replaced
  * @param requireWriterEpoch called in each transaction before its writes; throws if another process has taken over
- *   (fencing)
+ * (fencing)
  * @param onCommit called after each commit with the changed tables, before any caller gets a result
  * @param onFatal called when the outcome of a commit is unknown, or a callback throws
  */
@@ -95,8 +97,8 @@ export function sqliteWriter(
   let queue: SqliteWrite[] = []
   let isBusy = false
   /**
-   * True if the last batch was a single write and no other write arrived in its event-loop iteration. The next write
-   * then does not wait for others.
+   * True if the last batch was a single write and no other write arrived in its event-loop iteration. The next write of
+   * an idle writer does not wait for other writes to join its batch.
    */
   let isIdle = false
   let lastBatchSize = 0
@@ -245,7 +247,8 @@ export function sqliteWriter(
       try {
         const run = () => connection.run(query, params)
         const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
-        // If a statement with RETURNING returns no row, it changed nothing. An example is a debit above the balance.
+        // If a statement with RETURNING returns no row, it changed nothing. For example, a debit above the balance
+        // returns no row.
         if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
           batch.hasCurrentWritten = true
           batch.changedTables.add(changedTable)
@@ -338,14 +341,13 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A retry may succeed after such an error. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
 /**
- * A full disk leaves no commit record in the WAL, so nothing was committed. After an I/O error the record may be on
- * disk.
+ * A full disk leaves no commit record in the WAL, so nothing was committed. After an I/O error, the commit record may
+ * be on disk.
  */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))

@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** A service has this epoch before `take` succeeds. The database never contains it. */
+/** The writer epoch of a service before `take` succeeds. The database never contains this epoch. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -21,7 +21,7 @@ export type WriterEpoch = {
  *
  * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
  * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
- * has taken over. Commands neither take nor require an epoch, so they do not stop a service.
+ * has taken over. Commands neither take nor require a writer epoch, so they do not stop a service.
  *
  * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called. The
  * services of a fenced database do not exit, because their process manager would start them again on the same database.
@@ -48,7 +48,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
 
   return {
     take: (onTakenOver) => {
-      // A caller may retry after the database was closed.
+      // A caller may retry the takeover after the database was closed.
       if (!raw.open) return
       // Rejects writes until `takeNext` succeeds, because the previous service may still commit.
       own ??= notTaken
@@ -69,7 +69,7 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Called in the transaction that stores the copy's marker. */
+/** `fenceEpoch` is called in the transaction that stores the copy's marker. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }

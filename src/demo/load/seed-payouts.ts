@@ -67,7 +67,7 @@ export async function seedPayouts(
     const upTo = Math.min(last, sequence + chunkSize)
     const [booksBefore, feedBefore, sequenceBefore, depositsBefore] = [books, feed, sequence, deposits]
     const chunk = await db.write(async (tx) => {
-      // Changes copies, because a retry of the transaction must start from the same balances.
+      // Changes copies of the balances, because a retry of the transaction must start from the same balances.
       const after = booksBefore.map((book) => ({ ...book }))
       const feed = { ...feedBefore }
       const depositCount = { latest: depositsBefore }
@@ -128,7 +128,6 @@ async function writePayout(
     sequence: number
   },
 ): Promise<{ latestTime: bigint; latestId: string }> {
-  // All rows of the payout have the same time, which saves formatting.
   const context = withFixedClock(service)
   const { merchantId } = context
   const assetCode = book.currency

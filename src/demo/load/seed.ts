@@ -27,13 +27,12 @@ export const SeedInput = z.object({
 
 export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
-/** The data is spread over this time, as if it had accumulated. */
+/** The generated data is spread over this period. */
 const historyDays = 90
 
 /**
- * Generates realistic data for load tests and trials. The numbers except `merchants` and `seed` are per merchant.
- * Operations create everything except payouts, which are written in bulk, with the rows and ledger entries that `audit`
- * expects.
+ * The numbers except `merchants` and `seed` are per merchant. Operations create everything except payouts, which are
+ * written in bulk, with the rows and ledger entries that `audit` expects.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -17,27 +17,30 @@ export type OperationCost = (variables: Readonly<Record<string, unknown>>) => nu
 /** Any other field costs 1. */
 const fieldPrices = {
   connection: 10,
-  /** The lookup can query every type. */
+  /** The field `node` can query every type. */
   node: 10,
-  /** Scans events, filtered by type or customer. */
+  /** The field `events` scans events, filtered by type or customer. */
   events: 500,
-  /** Runs up to thirty queries, of which few find anything. */
+  /** The search runs up to thirty queries, of which few find anything. */
   search: 100,
-  /** Scans the attention queue: items have long histories, and items of other customers are skipped. */
+  /**
+   * The field `attention` scans the attention queue: items have long histories, and items of other customers are
+   * skipped.
+   */
   attention: 1_000,
-  /** Reads a maintained count, or counts in an index. */
+  /** A total count is read from a stored count, or counted in an index. */
   totalCount: 50,
-  /** Counts up to 10,000 rows, each read to apply the filter. */
+  /** A filtered total counts up to 10,000 rows, each read to apply the filter. */
   filteredTotal: 1_200,
-  /** Reads up to twenty response bodies of 1 KiB. */
+  /** The field `attempts` reads up to twenty response bodies of 1 KiB. */
   attempts: 40,
-  /** The object can have any size. */
+  /** A JSON object can have any size. */
   json: 60,
-  /** Commits a transaction, and for a wallet derives its address. */
+  /** A mutation commits a transaction, and for a wallet derives its address. */
   mutation: 1_000,
 } as const
 
-/** The size of a list that is not a connection. Only the lists in `listSizeByField` can be longer. */
+/** The assumed size of a list that is not a connection. Only the lists in `listSizeByField` can be longer. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {

@@ -44,8 +44,8 @@ type TrustedDocumentEntry = {
 }
 
 /**
- * The maximum size of the plans of all trusted documents, in members (`plan-cache.ts`). Documents with 1,000,000
- * characters in total stay below this limit, unless they spread fragments many times.
+ * The maximum size of the plans of all trusted documents, in members of JSON objects (`plan-cache.ts`). Documents with
+ * 1,000,000 characters in total stay below this limit, unless they spread fragments many times.
  */
 const maxTrustedMembers = 200_000
 
@@ -111,7 +111,7 @@ export type PersistedQueryCache = {
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** Limits in characters, which use up to two bytes each. */
+/** The limits are in characters, which use up to two bytes each. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 

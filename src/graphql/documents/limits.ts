@@ -25,7 +25,7 @@ export const limits = {
    * position.
    */
   pairs: 3_000,
-  /** Values in the variables, at any depth. */
+  /** The number of values in the variables, at any depth. */
   values: 5_000,
   cost: 10_000,
   /** The depth of nested lists in introspection. */
@@ -35,8 +35,8 @@ export const limits = {
 } as const
 
 /**
- * Null if the document exceeds no limit. Measures each fragment once, so it takes linear time. Without this check,
- * later rules and execution would take exponential time for a few lines of nested fragments.
+ * Returns null if the document exceeds no limit. Measures each fragment once, so it takes linear time. Without this
+ * check, later rules and execution would take exponential time for a few lines of nested fragments.
  */
 export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -60,9 +60,9 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Null if validation is fast enough: validation compares every pair of fields with the same response name in the same
- * position. Stops at the limit and visits each fragment once per position, so it visits at most the fields of the
- * expanded document.
+ * Returns null if validation is fast enough: validation compares every pair of fields with the same response name in
+ * the same position. Stops at the limit and visits each fragment once per position, so it visits at most the fields of
+ * the expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
@@ -90,7 +90,7 @@ export function exceededPairLimit({ definitions }: DocumentNode): string | null 
     : null
 }
 
-/** Null if the variables exceed no limit. Uses a loop instead of recursion, so any depth is safe. */
+/** Returns null if the variables exceed no limit. Uses a loop instead of recursion, so any depth is safe. */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const stack: unknown[] = [variables]
   let count = 0
@@ -130,7 +130,7 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** These fields return lists, whose items have such fields too. */
+/** These introspection fields return lists, whose items have such fields too. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {

@@ -34,9 +34,9 @@ type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (
 const maxErrors = 20
 
 /**
- * Builds the check at its first use. Without the check, a mutation could take effect and then fail on a field of its
- * payload, and the error would hide the mutation's result. The check derives from the declared sources of fields and
- * applies to both executors.
+ * Builds the precheck of an operation at its first use. Without the precheck, a mutation could take effect and then
+ * fail on a field of its payload, and the error would hide the mutation's result. The precheck derives from the
+ * declared sources of fields and applies to both executors.
  *
  * A query has no effects, so it needs no check: a field that fails is null.
  */
@@ -140,7 +140,6 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** `limits.ts` limits the number of selected fields. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

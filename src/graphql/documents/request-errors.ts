@@ -18,7 +18,7 @@ export function requestError(code: RequestErrorCode, message: string): GraphQLEr
   return new GraphQLError(truncate(message), { extensions: { code } })
 }
 
-/** QUERY_TOO_COMPLEX if graphql-js stopped at one of its own limits, otherwise INVALID_DOCUMENT. */
+/** Returns QUERY_TOO_COMPLEX if graphql-js stopped at one of its own limits, otherwise INVALID_DOCUMENT. */
 export function invalidDocumentError(error: GraphQLError): GraphQLError {
   if (error.message.startsWith('Syntax Error: Document contains more than')) {
     return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
@@ -36,7 +36,7 @@ export function costLimitError(cost: number): GraphQLError {
   )
 }
 
-/** A message can quote the whole request. */
+/** An error message can quote the whole request. */
 const maxMessageLength = 500
 
 function truncate(message: string): string {

@@ -19,7 +19,7 @@ export type FindDocument = (request: DocumentRequest, merchantId: string) => Doc
 
 export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** Both refresh functions return undefined if there is nothing to wait for. */
+/** `refreshIfChanged` and `refresh` return undefined if there is nothing to wait for. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
   /** Reads changed documents, if a change can be detected without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
@@ -31,7 +31,7 @@ export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
  * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. Returns a promise
  * only if it reads trusted documents from the database.
  *
- * The policy `trusted` rejects other texts without parsing them. Only the policy `any` persists queries.
+ * The policy `trusted` rejects texts that are not trusted without parsing them. Only the policy `any` persists queries.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
@@ -102,7 +102,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// Apollo's and urql's clients compare these messages.
+// The clients of Apollo and urql check for these error messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }

@@ -13,7 +13,7 @@ import { deepFreeze } from '../plan/selection.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { withCode } from './request-errors.ts'
 
-/** Null if the variables are invalid, so that graphql-js reports the errors. */
+/** Returns null if the variables are invalid, so that graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
 /** Suggestions are slow to compute, so errors about longer variables contain none. */
@@ -28,9 +28,9 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * The reader has the same results as graphql-js (a test compares them), but creates plain objects. graphql-js creates
- * objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries takes longer than all
- * checks of a small input.
+ * The reader of variables has the same results as graphql-js (a test compares them), but creates plain objects.
+ * graphql-js creates objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries
+ * takes longer than all checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -43,7 +43,7 @@ export function createVariablesReader(
     return { name: variable.name.value, coerce: coercerOf(type), defaultInput, isRequired: isNonNullType(type) }
   })
   return (variables) => {
-    // Callers choose the names, and `__proto__` is a valid name.
+    // Callers choose the names of variables, and `__proto__` is a valid name.
     const coerced: Record<string, unknown> = Object.create(null)
     for (const { name, coerce, defaultInput, isRequired } of definitions) {
       const value = Object.hasOwn(variables, name) ? variables[name] : undefined
@@ -51,8 +51,8 @@ export function createVariablesReader(
       if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts such a
-    // literal.
+    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts a literal
+    // with variables.
     return { sources: {}, coerced }
   }
 }
@@ -121,7 +121,7 @@ function objectCoercer(type: InputObject): CoerceInput {
       input[name] = coerced
       knownCount++
     }
-    // If the counts differ, some key is not a field of the type.
+    // If the counts differ, the object has a key that is not a field of the input type.
     return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }
@@ -129,7 +129,7 @@ function objectCoercer(type: InputObject): CoerceInput {
 function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
-      // `true` omits suggestions, which are slow for long texts. graphql-js reports the error later.
+      // The argument `true` omits suggestions, which are slow for long texts.
       return type.coerceInputValue(value, true)
     } catch {
       return undefined

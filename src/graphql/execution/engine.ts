@@ -30,7 +30,7 @@ export type GraphqlRequest = DocumentRequest & {
 
 /**
  * `planned` uses plans and its own coercion of variables, and graphql-js for everything else. `reference` uses only
- * graphql-js. Both have the same responses, limits, costs and prechecks.
+ * graphql-js. Both executors have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
@@ -71,7 +71,7 @@ export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 /**
  * A result without `data` means that the request was rejected before anything ran.
  *
- * `operation` is the type of the operation that ran, or null. `cost` is null if the request was rejected earlier.
+ * `operation` is the type of the operation that ran, or null.
  */
 export type ExecutionOutcome = {
   readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
@@ -143,7 +143,7 @@ export function createEngine(
       const plan = isPlanned ? planFor(variables) : null
       if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
     } catch (error) {
-      // graphql-js finds the error again and reports it. A mutation that has begun does not run again.
+      // graphql-js finds the error of a failed plan again and reports it. A mutation that has begun does not run again.
       planError = error
       run.context.loaders.clear()
     }

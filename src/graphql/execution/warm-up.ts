@@ -18,7 +18,7 @@ import type { Engine } from './engine.ts'
 /** Reading one row uses another statement than reading several rows. */
 const stubRowCounts = [1, 2]
 
-/** Prepares statements before the first request. Ignores errors, because a request can prepare its own statements. */
+/** Ignores errors, because a request can prepare its own statements. */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue

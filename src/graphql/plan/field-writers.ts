@@ -105,7 +105,6 @@ function relatedFieldWriter({ source, key }: FieldSourceOf<'related'>, planned: 
         if (known === undefined) positions.set(rowKey, positions.size)
         return known ?? positions.size - 1
       })
-      // Rows without a key share one null.
       const distinct = [...positions.keys()]
       const keys = distinct.filter((each) => each !== null)
       const writeAndSpread = (rowOf: ((key: string) => unknown) | null) =>
@@ -156,7 +155,7 @@ function connectionFieldWriter(
   }
 }
 
-/** The value does not depend on the row, so it is read and written once. */
+/** The value of a shared field does not depend on the row, so it is read and written once. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
   if (isLeaf(planned)) fallBackToGraphqlJs()

@@ -8,13 +8,13 @@ import { conditionVariablesOf } from './selection.ts'
 /** Returns null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A key identifies an operation and one set of values of its conditions. */
+/** A cache key identifies an operation and one set of values of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * The maximum size of all cached plans together, in members of the objects that they write. A member uses about 700
- * bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times can have a
- * large plan.
+ * The maximum size of all cached plans together, in members of the objects that they write. A member of a plan uses
+ * about 700 bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times
+ * can have a large plan.
  */
 const defaultMaxMembers = 60_000
 
@@ -27,7 +27,10 @@ export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCac
   })
 }
 
-/** Clients use few condition sets for an operation. graphql-js executes the operation for any further set. */
+/**
+ * Clients use few combinations of condition values for an operation. graphql-js executes the operation for any further
+ * combination.
+ */
 const maxConditionSets = 16
 
 export function createPlanLookup(
@@ -58,7 +61,7 @@ export function createPlanLookup(
   }
 }
 
-/** Creates the plans of all condition sets, unless there are more than `maxConditionSets`. */
+/** Creates the plans for all combinations of condition values, unless there are more than `maxConditionSets`. */
 export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
   const setCount = 2 ** names.length

@@ -71,8 +71,8 @@ function namedTypeWriter(
 }
 
 /**
- * `prefix` is the text before the value. `levelIndex` is the index among the members with a `level` writer, otherwise
- * -1.
+ * `prefix` is the JSON text before the member's value. `levelIndex` is the index among the members with a `level`
+ * writer, otherwise -1.
  */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 

@@ -51,7 +51,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** The first call of `columns` fixes the projection to the columns requested so far. */
+/** The first call of `columns` fixes the projection to the columns that were requested before it. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {

@@ -146,7 +146,7 @@ function serializeString(value: unknown): string {
 }
 
 const stringSerializers: Readonly<Record<string, SerializeLeaf>> = {
-  // Global ids are base64, which needs no escaping.
+  // Global ids are base64, which needs no escaping inside a JSON string.
   ID: (value) => (typeof value === 'string' ? value : fallBackToGraphqlJs()),
   String: serializeString,
   UUID: serializeString,

@@ -94,7 +94,7 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
 })
 
-/** Any string is valid here, because the operation's error identifies the field. */
+/** The scalar accepts any string, because the operation's error identifies the invalid field. */
 function stringParser(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value

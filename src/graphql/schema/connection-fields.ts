@@ -33,8 +33,8 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty id is passed on, so that it is rejected as invalid. If it counted as absent, the merchant's own rows would
-  // be selected.
+  // An empty customer id is passed on, so that it is rejected as invalid. If an empty id counted as absent, the
+  // merchant's own rows would be selected.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
@@ -107,7 +107,7 @@ export function addConnection<Node, Row extends Node, Parent extends string>(
     }
     const field: ObjectField<unknown> = {
       type,
-      // Nullable, so that the response contains the parent even if reading the list fails.
+      // A parent's connection is nullable, so that the response contains the parent even if reading the list fails.
       isNullable: parent !== null,
       description,
       args,
@@ -123,7 +123,7 @@ type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/** Reads the slices of many parents in one query if their arguments are equal. */
+/** Reads the connections of many parent objects in one query if their arguments are equal. */
 function connectionResolver(source: ConnectionFieldSource): ObjectField<unknown>['resolve'] {
   const { list, parent, inputOf } = source
   if (parent === null) {

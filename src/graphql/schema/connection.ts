@@ -61,7 +61,7 @@ export const sliceArguments = {
   before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Adds the argument's path: every field except the pagination arguments is in `filter`. */
+/** Adds the argument's path to the fields of an error: every field except the pagination arguments is in `filter`. */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )

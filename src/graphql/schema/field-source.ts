@@ -9,7 +9,7 @@ type ComputedKey = { readonly from: readonly string[]; readonly make: (row: neve
 
 /**
  * The source of a field's value, stored as the schema extension `fieldSource`. The field's plan and its graphql-js
- * resolver both derive from it.
+ * resolver both derive from this source.
  */
 export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
@@ -29,7 +29,7 @@ export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | nu
 export type RowFieldSource =
   | { readonly kind: 'column'; readonly column: string; readonly transform?: (value: never) => unknown }
   | { readonly kind: 'computed'; readonly from: readonly string[]; readonly compute: (row: never) => unknown }
-  /** The value is null if `isPresent` returns false. */
+  /** The field's value is null if `isPresent` returns false. */
   | { readonly kind: 'sameRow'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
   | { readonly kind: 'related'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
   | {

@@ -50,7 +50,7 @@ export function exposeNullableColumn<Name extends string, Type extends TypeParam
   return exposeColumnAs(name, description, type ?? 'String', { isNullable: true })
 }
 
-/** For a column whose TypeScript type is wider than the values that are written to it. */
+/** Exposes a column whose TypeScript type is wider than the values that are written to it. */
 export function exposeColumnAs<Name extends string>(
   name: Name,
   description: string,
@@ -107,7 +107,7 @@ export function exposeNullableRowAs<
   return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** Finds the node by the id in the column `key`. Null if the column is NULL or the node is not visible. */
+/** Finds the node by the id in the column `key`. The field is null if the column is NULL or the node is not visible. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -116,7 +116,7 @@ export function relationField<Name extends string, Row>(
   return { type, isNullable: true, description, ...resolveByKey(type.source, key) }
 }
 
-/** Nullable, so that the response contains the row even if reading the list fails. */
+/** The list is nullable, so that the response contains the row even if reading the list fails. */
 export function relatedListField<Row>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Row[]>,

@@ -4,7 +4,6 @@ export function toGlobalId(type: string, id: string): string {
   return btoa(`${type}:${id}`)
 }
 
-/** Returns null if `text` is not a global id. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decodeBase64(text)) ?? []
   return type !== undefined && id !== undefined ? { type, id } : null
@@ -18,8 +17,8 @@ export function registerUnion(union: string, types: readonly string[]): void {
 }
 
 /**
- * Converts a global id of the type, or of a member of the union `type`, to the local id. Also accepts a UUID. Returns
- * any other text unchanged, because the operation rejects it.
+ * Converts a global id of the type, or of a member of the union `type`, to the local id. Also accepts a UUID. Returns a
+ * text that is not a global id of `type` unchanged, because the operation rejects it.
  */
 export function localId(type: string, id: string): string {
   // `parseUuid` returns lower case, so that every spelling of a UUID has the same idempotency fingerprint.

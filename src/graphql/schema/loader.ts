@@ -6,7 +6,9 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/** With a projection, the functions return each row as an array of its columns; otherwise they return whole rows. */
+/**
+ * With a projection, the `find` functions return each row as an array of its columns; otherwise they return whole rows.
+ */
 export type NodeList = {
   readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
@@ -38,7 +40,7 @@ export type KeyedSource<Value> = {
 
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/** Null for a row that does not exist, belongs to another merchant, or has another `type` than `only`. */
+/** The result is null for a row that does not exist, belongs to another merchant, or has another `type` than `only`. */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -57,7 +59,7 @@ export function sourceOfList<Row extends { readonly id: string }>(
   }
 }
 
-/** Null for a row that does not exist or belongs to another merchant. */
+/** The result is null for a row that does not exist or belongs to another merchant. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): KeyedSource<Row | null> {

@@ -33,7 +33,7 @@ type MutationDeclaration<Fields extends GraphqlInputFields, Input, Result> = {
   readonly input: Fields
   readonly isIdempotencyKeyRequired?: boolean
   readonly payload: ObjectFields<Result>
-  /** The paths below `input` of fields that the operation names differently. */
+  /** Maps each field that the operation names differently to its path below `input`. */
   readonly names?: FieldNames | ((input: InputOf<Fields>) => FieldNames)
 } & InputMapping<InputOf<Fields>, UnvalidatedInput<Input>>
 
@@ -43,8 +43,9 @@ type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Adds a mutation that returns the union `<Name>Result`: `<Name>Payload`, or an error that the operation declares. All
- * other errors, and declared errors without a GraphQL type, are in the response's top-level `errors`.
+ * Adds a mutation that returns the union `<Name>Result`: its members are `<Name>Payload` and the errors that the
+ * operation declares. All other errors, and declared errors without a GraphQL type, are in the response's top-level
+ * `errors`.
  */
 export function addMutation<Fields extends GraphqlInputFields, Input extends object, Result extends object>(
   operation: Operation<Input, IdempotentResult<Result>, ApiDeclaration>,
@@ -120,7 +121,7 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
 
 /**
  * Loads the current node for a replay, because a client's cache would mistake the stored row for a newer state (ruling
- * 48). If the node no longer exists, the replay returns the stored row. Null if the payload has no node.
+ * 48). If the node no longer exists, the replay returns the stored row. Returns null if the payload has no node.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
   const node = Object.values(payload).find(({ exposedRowType }) => exposedRowType)?.exposedRowType as

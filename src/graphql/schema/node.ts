@@ -17,7 +17,6 @@ export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
   readonly source: KeyedSource<object | null>
-  /** Returns null if the text can't be a key. */
   readonly parseKey: (text: string) => string | null
 }
 
@@ -35,7 +34,7 @@ type NodeKey<Row> = {
 
 type NodeDeclaration<Row> = ObjectDeclaration<Row> &
   WithSource<Row> &
-  // The key is optional for rows with a UUID `id`.
+  // The node's key is optional for rows with a UUID `id`.
   (Row extends { readonly id: string } ? { readonly key?: NodeKey<Row> } : { readonly key: NodeKey<Row> })
 
 const uuidKey: NodeKey<{ readonly id: string }> = { from: ['id'], keyOf: ({ id }) => id, parse: parseUuid }
@@ -85,7 +84,7 @@ export function nodeUnion<Row>(
   return Object.assign(rowUnion(name, declaration), { source }) as never
 }
 
-/** For rows that no source finds by one key. */
+/** Declares a union whose rows no source finds by one key. */
 export function rowUnion<Row>(
   name: string,
   { description, types, from, typeOf }: RowUnionDeclaration<Row>,

@@ -14,7 +14,7 @@ type SubscriptionDeclaration<Args extends GraphqlInputFields, Row> = {
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
-  /** A reconnecting client sends the id as `Last-Event-ID`. */
+  /** A reconnecting client sends the id of its last event as `Last-Event-ID`. */
   readonly eventIdOf?: (row: Row) => string
 }
 

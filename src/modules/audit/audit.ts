@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// These imports declare the lists with maintained counts.
+// These imports declare the lists with stored counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -44,7 +44,7 @@ import {
 
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `wallets` has the sum of balances in each asset. `unchecked` describes which checks did not run, and why. */
+/** `unchecked` describes which checks did not run, and why. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -107,7 +107,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'search keys are those of the customers': findWrongSearchKeys,
 }
 
-/** PostgreSQL scans the table for each batch. A larger batch would need more memory. */
+/** PostgreSQL scans the table of payouts for each batch. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
@@ -194,7 +194,8 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run.
+ * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run during
+ * the audit.
  *
  * @param kept chain heads that were saved elsewhere
  * @param onProgress called with the number of verified merchants
