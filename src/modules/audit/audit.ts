@@ -202,7 +202,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // The refresh makes changes of other processes visible.
+  // `refresh` makes commits of other processes visible to this connection.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

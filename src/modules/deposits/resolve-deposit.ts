@@ -24,7 +24,7 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * The operator's reason is appended to the cause.
+ * Appends the operator's reason to the deposit's cause for attention.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
  * need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
@@ -57,7 +57,7 @@ export async function resolveDeposit(
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      // A credit and its reversal stay recorded in their own tables.
+      // The dismissed deposit's credit and its reversal stay recorded in other tables.
       if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
       const { walletId, amount } = annotated

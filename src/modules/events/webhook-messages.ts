@@ -31,7 +31,10 @@ const messageLoaders: Record<WebhookFormat, MessageLoader> = {
   },
 }
 
-/** A test event has no transaction: its object is the endpoint, which has its REST shape in every format. */
+/**
+ * A test event has no transaction. Its object is the webhook endpoint, with the same fields as in REST, in every
+ * webhook format.
+ */
 function toStablestackMessage(event: HydratedEvent, transaction: StablestackTransaction | undefined): EventMessage {
   const message = toEventMessage(event)
   if (transaction === undefined) return message

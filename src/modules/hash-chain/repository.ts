@@ -16,8 +16,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * `after` is exclusive, and `through` is inclusive. One statement reads one snapshot, and every join uses a full key.
- * An imported wallet and its opening transfer have the same id.
+ * Of the range of event sequences, `after` is exclusive and `through` is inclusive. One SQL statement reads one
+ * snapshot, and every join uses a full primary key. An imported wallet and its opening transfer have the same id.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
@@ -76,7 +76,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // COALESCE is not leakproof in PostgreSQL, so it would prevent index use under row-level security.
+          // COALESCE is not leakproof in PostgreSQL and would prevent index use under row-level security.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
           when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
           when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
@@ -141,7 +141,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // See `selectHistory` for why this is not COALESCE.
+          // The comment in `selectHistory` explains why this expression is not COALESCE.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

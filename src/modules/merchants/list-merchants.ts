@@ -30,10 +30,10 @@ export async function listMerchants(
   return { items, next: merchants.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** A query over this many merchants takes a millisecond or two. */
+/** A query over 500 merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** The generator yields to the event loop between batches. */
+/** The generator yields to the event loop between batches of merchants. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

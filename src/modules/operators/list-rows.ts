@@ -7,7 +7,7 @@ import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
-// Rows for the output of commands and for the console's files.
+// Builds the rows for the output of commands and for the console's downloads.
 
 export function customerRow(customer: Customer) {
   const { id, status, customerType, email, phone, createdAt } = customer

@@ -23,8 +23,8 @@ const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
 /**
- * One statement adds up to 16 rows. For a typical seal, one statement adds most of the rows, and up to five more add
- * the rest.
+ * One SQL statement adds up to 16 statistics rows. For a typical seal, one SQL statement adds most of the rows, and up
+ * to five more statements add the rest.
  */
 const statementSizes = [16, 4, 1] as const
 
@@ -33,7 +33,7 @@ const additions = statementSizes.map((size) => {
   return { size, names, add: addRows(names) }
 })
 
-/** Each change must be of another row. */
+/** No two changes may be of the same statistics row. */
 export async function addToStatistics(
   tx: Tx,
   { merchantId, changes }: { merchantId: string; changes: readonly StatisticsChange[] },
@@ -78,7 +78,7 @@ function addRows(names: readonly (readonly string[])[]) {
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** `null` if the cursor is not at `after`. */
+/** Returns `null` if the statistics cursor is not at `after`. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })

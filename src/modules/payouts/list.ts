@@ -18,7 +18,8 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // Each list must be complete: if a value is missing, filters by the other two columns omit payouts with that value.
+  // Each list must have every value of its column: payouts whose value is missing here would be omitted by filters on
+  // the other two columns.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

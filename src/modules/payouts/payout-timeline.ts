@@ -17,7 +17,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** Half of the steps are the payout's first steps, the other half its latest steps. */
+/** A timeline has at most the payout's first ten and latest ten steps. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>

@@ -12,11 +12,11 @@ export type StatementLine = {
   readonly currency: string
   readonly state: ReportState
   readonly date: string | null
-  /** True for a credit that is not marked as a return. */
+  /** True for a credit that the bank does not mark as a return. */
   readonly isIncoming: boolean
 }
 
-/** Returns the same string for equal decimals. */
+/** Returns the same string for decimals of equal value. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
