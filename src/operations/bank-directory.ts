@@ -6,7 +6,7 @@ export type ResolvedBankAccount = BankAccountNumber & { readonly accountName: st
 
 export type BankDirectory = {
   /**
-   * Banks are sorted by name.
+   * Returns the banks sorted by name.
    *
    * @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
    */

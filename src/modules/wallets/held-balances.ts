@@ -3,10 +3,10 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { heldBalances } from './repository.ts'
 
-/** Bounds the cost, because there is no maintained total. */
+/** Limits the cost of summing balances, because the database stores no total. */
 const maxWallets = 1_000
 
-/** Returns `null` if there are too many wallets to sum. */
+/** Returns `null` if 1,000 or more wallets hold money. */
 export async function sumHeldBalances({ db }: Service): Promise<ReadonlyMap<string, Amount> | null> {
   const rows = await heldBalances(db, { limit: maxWallets })
   if (rows.reduce((count, { rowCount }) => count + Number(rowCount), 0) === maxWallets) return null

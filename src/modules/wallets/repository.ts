@@ -22,7 +22,7 @@ export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // The column is NULL for clearing accounts only.
+    // The column `balance` is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
@@ -82,7 +82,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Operators look up a wallet without knowing its merchant. */
+/** The console looks up a wallet by id without knowing the merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -128,7 +128,7 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 
 export const insertDepositReversal = insertRow('depositReversals')
 
-/** Splits each sum into whole units and the remainder. Reads at most `limit` wallets. */
+/** Sums balances as whole units and remainders. Reads at most `limit` wallets. */
 export const heldBalances = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -8,7 +8,7 @@ import { lockWebhookEndpointById } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * Omits the secrets.
+ * The result omits the endpoint's secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -20,7 +20,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Includes the encrypted secrets.
+ * The result includes the endpoint's encrypted secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */

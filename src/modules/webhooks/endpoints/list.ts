@@ -18,7 +18,7 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // A merchant has few endpoints, so only times filter them.
+  // The list of endpoints has only time filters, because a merchant has few endpoints.
   conditions: {},
   filters: {},
 })
