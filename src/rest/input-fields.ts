@@ -35,7 +35,6 @@ type RestInputFieldOptions = JsonSchema & {
   readonly acceptsNumber?: true
 }
 
-/** A REST endpoint that omits a field of the input has a type error. */
 export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
 export const notInContract = 'It is an addition to the contract.'

@@ -27,7 +27,6 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly errors: readonly ErrorCode[]
 }
 
-/** A write endpoint takes its name and errors from the operation's declaration. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   readonly input?: Schema
   readonly location?: (created: Result) => string
@@ -94,7 +93,6 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** Declares a POST endpoint that changes nothing and needs no idempotency key. */
 export function postRead<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   endpoint: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },

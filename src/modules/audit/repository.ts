@@ -77,10 +77,6 @@ export const wrongRunningBalances = queryAllMerchants(() =>
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
-/**
- * Finds payouts whose wallet was not debited by exactly amount plus fee, or whose `balanceAfter` differs from the
- * ledger.
- */
 export const payoutsWithoutDebit = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin('transfers', (join) =>
@@ -98,10 +94,6 @@ export const payoutsWithoutDebit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/**
- * Finds deposits whose wallet was not credited by exactly the deposit's amount, or whose `balanceAfter` differs from
- * the ledger.
- */
 export const depositsWithoutCredit = queryAllMerchants(() =>
   selectFrom('deposits')
     .leftJoin('transfers', (join) =>
@@ -118,10 +110,6 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/**
- * Finds reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs from
- * the ledger.
- */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -175,7 +163,6 @@ export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
-/** Finds failed and returned payouts whose wallet was not credited by exactly amount plus fee. */
 export const payoutsWithoutRefund = queryAllMerchants(() =>
   eventsWithoutTransfer(
     ['FAILED', 'RETURNED'],
@@ -241,7 +228,6 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Finds ledger transfers that do not refer back to their payout or deposit. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts

@@ -54,7 +54,6 @@ export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string 
     .limit(p.limit),
 )
 
-/** The query returns the customers in no particular order. */
 export const customerListingsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('customers')
     .select(['id', 'sequence', 'customerType', 'status', 'createdAt'])
@@ -110,5 +109,4 @@ export const updateComplianceDetails = statementOne((p: Params<ComplianceKey & {
     .returning('customerId'),
 )
 
-/** The console looks up a customer by id without knowing the merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

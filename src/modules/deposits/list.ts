@@ -15,7 +15,6 @@ export type ListedDeposit = Deposit & {
   readonly txHash: string | null
 }
 
-/** Lists deposits for operators, whether they come from a blockchain, an operator or a simulation. */
 export const deposits = defineList({
   name: 'deposits',
   noun: 'Deposit',
@@ -31,7 +30,6 @@ export const deposits = defineList({
   createdAt: 'deposits.createdAt',
   conditions: {
     customerId: { column: 'deposits.customerId' },
-    // Deposits to the merchant's own wallets have no customer.
     isMerchantOwned: { column: 'deposits.customerId', operator: 'is null' },
     assetCode: { column: 'deposits.assetCode' },
   },

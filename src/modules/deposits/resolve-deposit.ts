@@ -24,8 +24,6 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * Appends the operator's reason to the deposit's cause for attention.
- *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
  * need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
  * BALANCE_LIMIT_EXCEEDED

@@ -5,7 +5,6 @@ import { unrevokedKeys } from './repository.ts'
 const dayMs = 86_400_000
 
 const maxUnusedDays = 90
-/** An API key is not reported as unused in its first seven days. */
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 

@@ -11,7 +11,6 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** The query scans the whole `payouts` table. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')

@@ -29,7 +29,6 @@ export type DepositPayload = {
 
 export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
-/** The event's object as it was at the time of the event. */
 type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: DepositPayload }

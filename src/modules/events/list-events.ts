@@ -100,7 +100,6 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads one more event than requested, to find out whether more events follow. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]

@@ -21,11 +21,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
   camt053: { type: 'application/xml; charset=utf-8', extension: 'xml' },
 }
 
-/**
- * Writes the export page by page while the caller reads the file.
- *
- * @throws Error before the end if the lines of an export do not match its balances
- */
+/** @throws Error before the end if the lines of an export do not match its balances */
 export async function* writeExport(
   format: ExportFormat,
   kind: ExportKind,

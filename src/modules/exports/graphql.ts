@@ -17,7 +17,6 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** The statement's `id` is a `StatementKey` as JSON. */
 type StatementRow = {
   readonly id: string
   readonly walletId: string

@@ -118,7 +118,6 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Stores only the hash of the API key's secret. */
 export async function addKey(
   tx: Tx,
   { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,

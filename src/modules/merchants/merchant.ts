@@ -30,7 +30,6 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
 
 /** Returns the context for background work, with the merchant's sandbox clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Only in the sandbox can a merchant's clock be ahead.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

@@ -77,7 +77,6 @@ export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Operators identify an API key by the key's id alone, without the merchant. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')

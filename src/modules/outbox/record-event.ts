@@ -13,7 +13,6 @@ export type NewEvent = { readonly type: EventType; readonly objectId: string; re
   | { readonly data: object }
 )
 
-/** The deferred events of a transaction are in a linked list, latest first. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null

@@ -39,7 +39,6 @@ function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, Fiel
   return Object.fromEntries(descriptions)
 }
 
-/** Bank details with a national format have examples for NGN and ZAR only. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
   return {
     ...commonExamples,

@@ -27,7 +27,6 @@ export type FieldRequirement = FieldText & {
   /** A regular expression for the flag `u` or `v`. Does not check the length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
-  /** A failed check does not reject the field's value (ruling 23). */
   readonly checks: readonly CheckCode[]
   readonly example: string | null
 }

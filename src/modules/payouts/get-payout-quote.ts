@@ -44,7 +44,6 @@ export type PayoutQuote = Destination & {
   readonly bankCode: string | null
   readonly recipientName: string | null
   readonly transferType: string
-  /** Warnings of identifier checks do not stop a payout (ruling 23). */
   readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }

@@ -56,7 +56,6 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** Parses the fields of the unused kind of recipient as `null`. */
 const omittedField = z
   .unknown()
   .optional()

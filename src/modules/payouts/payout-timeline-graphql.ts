@@ -26,7 +26,6 @@ const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
   },
 })
 
-/** Several GraphQL fields of a payout share one read of its rail order. */
 const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
     const orders = await findRailOrders(context, orderIds)

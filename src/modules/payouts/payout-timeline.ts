@@ -7,7 +7,6 @@ import type { Payout, PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
-/** The states of payouts on a rail, and of payouts that an operator pays. */
 export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
   PROCESSING: 'The payout was created, and an operator pays it, because no rail carries it.',
   ...(Object.fromEntries(railOrderStates.map((state) => [state, enumDescription(railOrderStates, state)])) as {

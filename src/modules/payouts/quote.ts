@@ -31,7 +31,6 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The checks of payer and recipient, which may still be running. */
 type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }

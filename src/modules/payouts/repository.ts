@@ -81,5 +81,4 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
-/** The console looks up a payout by id without knowing the merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

@@ -28,7 +28,6 @@ export type SettledStatus = (typeof settledStatuses)[number]
 /** Maps each new status to the current status that it requires (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
-/** `version` is the event's position among the events of the payout. */
 export const settlementEvents = {
   COMPLETED: { type: 'payout.completed', version: 2 },
   FAILED: { type: 'payout.failed', version: 2 },

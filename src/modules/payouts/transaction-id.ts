@@ -24,7 +24,6 @@ export function transactionId(merchantId: string, sequence: number): string {
 /** Exceeds all sequence numbers of payouts, so that no deposit has the transaction id of a payout. */
 const firstDepositNumber = 2 ** 32
 
-/** The transaction id is unique among the merchant's payouts and deposits. */
 export function depositTransactionId(merchantId: string, sequence: number): string {
   return transactionId(merchantId, firstDepositNumber + sequence)
 }

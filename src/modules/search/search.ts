@@ -66,7 +66,6 @@ type Ids = readonly (string | null | undefined)[]
  */
 export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
   const { term, first } = parseInput(SearchInput, input)
-  // Reads one more hit than requested, to find out whether more hits follow.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
   const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
@@ -190,7 +189,6 @@ function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
   return rows.map(({ id }) => id)
 }
 
-/** Reads each found row once, and returns the rows in the order of the ids. */
 async function readRows<Row extends { readonly id: string }>(
   candidates: Ids,
   read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],

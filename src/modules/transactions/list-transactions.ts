@@ -95,7 +95,6 @@ type PageSearch = TransactionConditions & {
 
 type FoundNumbers = { readonly numbers: readonly TransactionNumber[]; readonly total: number }
 
-/** True if the request asks for all transactions of the merchant, all payouts, or all deposits. */
 function isUnfiltered({ owner, created, idPart, payouts, deposits }: TransactionConditions): boolean {
   return [owner, payouts ?? {}, deposits ?? {}].every(isEmpty) && !hasTimeBounds(created) && idPart === null
 }

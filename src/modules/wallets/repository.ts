@@ -82,7 +82,6 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** The console looks up a wallet by id without knowing the merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -128,7 +127,7 @@ export const reversedDepositReferences = query((p: Params<{ merchantId: string; 
 
 export const insertDepositReversal = insertRow('depositReversals')
 
-/** Sums balances as whole units and remainders. Reads at most `limit` wallets. */
+/** Sums balances as whole units and remainders. */
 export const heldBalances = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -6,7 +6,6 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { oldestProcessingPayouts, processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** The limits on counted rows keep a scrape of the metrics cheap. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 

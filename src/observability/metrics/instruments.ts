@@ -7,11 +7,9 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** The histogram buckets for requests are in seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** The histogram buckets for webhook delays are in seconds, up to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }

@@ -7,7 +7,6 @@ import { toParentContext } from './request-spans.ts'
 
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
-/** A commit that several operations share is in the trace of each operation. */
 export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
     const performTraced: Perform = async (operation, context, input) => {

@@ -56,7 +56,6 @@ const maxTraceStateLength = 512
 
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** A request without a valid `traceparent` header starts a new trace. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT

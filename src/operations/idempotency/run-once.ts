@@ -79,7 +79,6 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   return db.write(run, options)
 }
 
-/** The operation's writes throw if the idempotency key was used before. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')

@@ -118,7 +118,6 @@ export type HttpResponseHead = { readonly status: number; readonly headers: Reco
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }
-  // A response with partial data has status 200.
   if (data && Object.values(data).some((value) => value !== null)) return { status: 200, headers: {} }
   const codes = errors.map((error) => error.extensions.code)
   if (codes.includes('METHOD_NOT_ALLOWED')) {

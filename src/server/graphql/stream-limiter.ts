@@ -34,11 +34,7 @@ type OpenStream = {
   readonly end: () => void
 }
 
-/**
- * Counts a response as an open stream until the response ends.
- *
- * @param onEnding called when the service stops; by default it closes the connection
- */
+/** @param onEnding called when the service stops; by default it closes the connection */
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**

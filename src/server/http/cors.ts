@@ -56,7 +56,6 @@ const exposedHeaders = [
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers limit the lifetime of a cached preflight response, for example to two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**

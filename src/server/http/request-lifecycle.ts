@@ -25,7 +25,6 @@ export type AccessLogEntry = {
 /** If `isTrusted` is true, the GraphQL operation is from a trusted document, so an operator chose its name. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** Returns `pages` for routes outside the APIs, and '' for an unknown URL path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'

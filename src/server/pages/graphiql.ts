@@ -45,7 +45,6 @@ export async function sendGraphiql(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { precompressed, scriptHash } = await page()
-  // Browsers revalidate the GraphiQL page at each visit, nearly always with the response 304.
   reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')

@@ -8,7 +8,6 @@ type DocumentHead = {
   readonly scriptUrl?: string
 }
 
-/** A rendered page loads only the favicon, and the script at `scriptUrl`. */
 export function renderHtmlDocument({ title, style, hasScript = true, scriptUrl }: DocumentHead, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

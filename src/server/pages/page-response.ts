@@ -10,7 +10,6 @@ export function pagePolicy(style: string): string {
   ])
 }
 
-/** The content security policy of a page without scripts and forms. */
 export function staticPagePolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style))
 }

@@ -29,12 +29,10 @@ export function buildInThread<Built>(module: URL, workerData: unknown): Promise<
     thread.once('message', resolve)
     thread.once('error', reject)
     thread.once('exit', () => reject(new Error(`worker thread ended without a result: ${module.pathname}`)))
-    // `unref` keeps the worker thread from delaying a shutdown.
     thread.unref()
   })
 }
 
-/** If a build fails, the next call builds again. */
 export function memoizeBuild<Built>(build: () => Promise<Built>): () => Promise<Built> {
   let built: Promise<Built> | undefined
   return () => {

@@ -12,7 +12,6 @@ import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 
-/** The groups of endpoints are in the order of the API reference. */
 export const endpointGroups: readonly RouteGroup[] = [
   customerEndpoints,
   customerTypeEndpoints,

@@ -10,10 +10,7 @@ export type ActionField = {
   /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
-  /**
-   * The label of the field in the console's form. A field without a label either gets its value from the page or exists
-   * only in the command.
-   */
+  /** A field without a label either gets its value from the page or exists only in the command. */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]

@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** Contract 4.4. In the contract, the nullable bank details are optional. */
+/** Contract 4.4. */
 export type BankDetails = {
   currency: string
   accountNumber: string

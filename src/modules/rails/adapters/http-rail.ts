@@ -124,7 +124,6 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** A bank lookup without a body is a GET request. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {

@@ -28,7 +28,6 @@ export type PaymentInstruction = {
   readonly now: number
 }
 
-/** Additional request headers, for example trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
@@ -37,7 +36,6 @@ export type CallHeaders = Readonly<Record<string, string>>
  */
 export type Rail = {
   readonly name: string
-  /** The maximum number of concurrent calls to the rail per process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
   /**
@@ -52,9 +50,7 @@ export type Rail = {
   /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** Absent if the bank's API does not support this lookup. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** Absent if the bank's API does not support this lookup. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   readonly reports?: {
     /**
@@ -82,7 +78,6 @@ export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** `call` sends `headers` if they are given, otherwise the caller's headers. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,

@@ -7,7 +7,6 @@ import type { Rail } from '../adapters/rail.ts'
 /** How long a list of banks is cached, and how long the cache remembers that a rail cannot list banks. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
-/** The cache has one list of banks for each rail and currency. */
 const maxBankLists = 100
 
 /** Limits this process's concurrent bank lookups over all rails. */

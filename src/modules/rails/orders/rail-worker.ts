@@ -53,10 +53,7 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
-/**
- * The worker respects the concurrency limit and circuit breaker of each rail. Several processes can run a worker,
- * because a worker claims an order before it calls the bank.
- */
+/** Several processes can run a worker, because a worker claims an order before it calls the bank. */
 export function startRailWorker({
   service,
   rails,

@@ -16,7 +16,6 @@ export type StatementLine = {
   readonly isIncoming: boolean
 }
 
-/** Returns the same string for decimals of equal value. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null

@@ -18,7 +18,6 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // The list of endpoints has only time filters, because a merchant has few endpoints.
   conditions: {},
   filters: {},
 })

@@ -18,7 +18,6 @@ export type SsrfGuard = {
   readonly lookUp: LookupFunction
 }
 
-/** The maximum number of idle sockets of each agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
