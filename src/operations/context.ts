@@ -59,8 +59,7 @@ export type Operation<Input, Result, Declaration extends OperationDeclaration = 
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation in this process or in the writer process. The writer process finds an operation by its declared
- * name.
+ * Runs an operation in this process or in the writer process.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */

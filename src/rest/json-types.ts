@@ -10,7 +10,6 @@ export type JsonType<Value> = {
   readonly write: ((value: Value) => string) | null
 }
 
-/** A JSON string whose text never needs escaping. */
 export const plainText = (description: string, example: string, schema: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...schema },
   isQuoted: true,

@@ -165,7 +165,6 @@ export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Res
 }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** Declares a POST endpoint with status 200: an action that creates no resource, or a payout. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)

@@ -84,7 +84,7 @@ type NamedMember<Row> = SourcedMember<Row> & { readonly name: string }
 
 /**
  * Serializes a row to JSON without an intermediate object. Text that is the same in every row is computed once.
- * Quotation marks are part of the adjacent constant text, because each concatenation takes time.
+ * Constant texts include the adjacent quotation marks, because each concatenation takes time.
  */
 function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) => string {
   const parts = members.map(compileMember)

@@ -55,7 +55,7 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  // Customers older than the search index may have search keys with only the ASCII letters in lower case.
+  // Older customers may have search keys with only the ASCII letters in lower case.
   const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
   const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
   for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })

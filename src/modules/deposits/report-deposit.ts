@@ -108,7 +108,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** This reference is also the deposit's unique reference, so that a blockchain transfer is credited only once. */
+/** Builds the deposit's unique reference, so that a blockchain transfer is credited only once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }

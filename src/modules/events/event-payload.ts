@@ -42,7 +42,6 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  /** The creation event of an imported object has the object's original creation time. */
   readonly isImported: boolean
   readonly object: EventObject
 }
@@ -95,10 +94,7 @@ const statusByEventType = {
   'payout.returned': 'RETURNED',
 } as const
 
-/**
- * Reconstructs payouts as they were at each event. Of a payout, only the status and the time of the status change, and
- * each payout event has both.
- */
+/** Reconstructs payouts as they were at each event. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
   // Only a returned payout had a settled status (`COMPLETED`) before its current status.

@@ -201,7 +201,7 @@ type DepositDetails = {
   readonly address: string | null
 }
 
-/** If a deposit did not come from a blockchain, the payload has the wallet's first address, if any. */
+/** If no blockchain node reported the deposit, the payload has the wallet's first address, if any. */
 function depositTransaction(
   deposit: DepositPayload,
   { merchantId, details, parties }: { merchantId: string; details: DepositDetails; parties: Parties },

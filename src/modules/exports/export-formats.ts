@@ -74,8 +74,8 @@ function formatJsonCell(cell: ExportCell): string {
  * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break. The pattern also
  * allows leading apostrophes, so that the escape can be undone.
  *
- * Unicode properties define the invisible characters, so the pattern needs no update for new versions of Unicode. No
- * Unicode property covers the invisible Braille blank and null notehead, so the pattern lists them.
+ * Unicode properties define the invisible characters, except the Braille blank and the null notehead, which the pattern
+ * lists.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u

@@ -43,7 +43,6 @@ export type Export = {
 
 export const linesPerPage = 250
 
-/** A query that sums 1,000 rows takes a few milliseconds. */
 export const sumBatchSize = 1_000
 
 export type VerifiedLine = ExportLine & { readonly balance: Amount }

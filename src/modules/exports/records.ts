@@ -15,7 +15,6 @@ export type RecordLayout = {
 
 const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
-/** The columns of an export have the names of the REST API's fields. */
 export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },

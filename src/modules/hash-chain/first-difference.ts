@@ -48,7 +48,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // The print (short hash) of every row matches, so only the full hash of the contents shows the change.
+  // Every row's print (short hash) matches, so only the full hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

@@ -9,7 +9,7 @@ export const currentFormat = 1
  *
  * The hash does not cover `merchantId` (which is in the seal), the number of an event (which is its position in the
  * seal), and `unhashedColumns`. A test checks that every column is either hashed or in `unhashedColumns`. A new hashed
- * column needs a new hash format, because existing seals do not cover the column.
+ * column needs a new hash format.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],

@@ -13,10 +13,7 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { statusChangesIn } from './status-changes.ts'
 
-/**
- * The sealer seals four merchants concurrently, so that their transactions share a group commit. The concurrency also
- * limits the sealer's database connections.
- */
+/** The sealer seals four merchants concurrently, so that their transactions share a group commit. */
 const merchantConcurrency = 4
 
 /** Limits how long a merchant with a backlog of events delays the sealing of other merchants. */
@@ -25,16 +22,16 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * A seal of few events costs as much as a full seal. So the sealer's pause before the next poll is a multiple of the
- * time that seals of few events took.
+ * The pause before the next poll is a multiple of the time for seals of few events, because a seal of few events costs
+ * as much as a full seal.
  */
 const pauseToPollRatio = 20
 
 const restToSealRatio = 4
 
 /**
- * If another process seals, this process waits for a random time: one to two times `standbyMs`. The random wait keeps
- * two processes from waiting for each other.
+ * If another process seals, this process waits for one to two times `standbyMs`, at random, so that two processes do
+ * not wait for each other.
  */
 const standbyMs = 10_000
 

@@ -103,8 +103,7 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
 
 /**
  * Returns why ids cannot be used for new objects (ruling 144). If an id belongs to another merchant, the reason does
- * not mention that merchant. An id that the merchant uses for a different kind of object is rejected, because event
- * versions are counted per id.
+ * not mention that merchant. Rejects an id of a different kind of object, because event versions are counted per id.
  */
 async function findIdProblems(
   db: Reader,

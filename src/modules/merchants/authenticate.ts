@@ -14,8 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// If an API key is unknown, this dummy key is checked instead, so that rejecting an unknown key takes as long as
-// rejecting a wrong secret.
+// If an API key is unknown, this dummy key is checked, so that the rejection takes as long as for a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -119,8 +118,8 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // If a token's issue time is in the future, the clock of the process that issued it was ahead. A token is not valid
-  // before its issue time, so that it is never valid for longer than the maximum lifetime.
+  // A token is not valid before its issue time, so that a clock that was ahead does not extend the token's maximum
+  // lifetime.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }

@@ -33,7 +33,6 @@ export async function listMerchants(
 /** A query over 500 merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** The generator yields to the event loop between batches of merchants. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

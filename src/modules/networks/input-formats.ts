@@ -26,7 +26,6 @@ export function transactionHashFormat(network: Network): string {
   return transactionHashFormats[addressFamily(network)].description
 }
 
-/** Returns the transaction hash in canonical form, or `null` if the hash is malformed. */
 export function parseTransactionHash(network: Network, text: string): string | null {
   return transactionHashFormats[addressFamily(network)].parse(text)
 }

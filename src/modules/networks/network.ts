@@ -62,7 +62,7 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The spellings of networks in requests, in asset codes, and in capitals. Requests may spell networks in any case. */
+/** The usual spellings of networks; requests may spell networks in any case. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),

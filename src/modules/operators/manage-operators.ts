@@ -25,7 +25,7 @@ const linkLifetimeMs = 3_600_000
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** Signs an operator in once. Only the hash of the sign-in link's token is stored. */
+/** Signs an operator in once. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
 /** The service never shows the returned sign-in link again. @throws DomainError INVALID_INPUT */

@@ -6,11 +6,7 @@ import { latestEventSequences } from './repository.ts'
 
 export const eventBatchSize = 500
 
-/**
- * The pause after a poll, as a multiple of the poll's duration. Because of the pause, polling uses at most a tenth of
- * the time, even with many subscribed merchants. The pause has a maximum, so that one slow poll does not delay later
- * events.
- */
+/** The pause after a poll is nine times the poll's duration, so polling uses at most a tenth of the time. */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
@@ -29,8 +25,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// The map's key is the function `watch`, because each request has its own copy of the database object, and all copies
-// share `watch`.
+// The map's key is `watch`, because all copies of the database object share this function.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {

@@ -71,10 +71,7 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/**
- * A payout method whose currency, network and address are unchanged stays valid even on a network that is no longer
- * offered (ruling 102).
- */
+/** An unchanged currency, network and address stay valid even if the network is no longer offered (ruling 102). */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

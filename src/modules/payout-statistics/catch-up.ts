@@ -12,10 +12,7 @@ const eventsPerBatch = 2_000
 
 const restToBatchRatio = 4
 
-/**
- * The catch-up normally leaves unsealed events to the sealer, which counts them anyway. The catch-up counts unsealed
- * events only if there are more than 100,000.
- */
+/** The catch-up counts unsealed events only if there are more than 100,000, because the sealer counts them anyway. */
 const maxUnsealedEvents = 100_000
 
 const firstPollDelayMs = 1_000

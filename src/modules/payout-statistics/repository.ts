@@ -22,10 +22,7 @@ const key = ['merchantId', 'day', 'assetCode', 'recipientCurrency', 'status', 'd
 const { merchantId: _, ...columnsOfChanges } = tables.payoutStatistics
 const changeColumns = Object.keys(columnsOfChanges) as (keyof StatisticsChange)[]
 
-/**
- * One SQL statement adds up to 16 statistics rows. For a typical seal, one SQL statement adds most of the rows, and up
- * to five more statements add the rest.
- */
+/** One SQL statement adds up to 16 statistics rows, so a typical seal needs at most six statements. */
 const statementSizes = [16, 4, 1] as const
 
 const additions = statementSizes.map((size) => {

@@ -57,7 +57,6 @@ export const updatePayoutStatus = statementOne(
     updateTable('payouts')
       .set({
         status: p.to,
-        // The bank's first reference is never replaced.
         fiatReferenceId: sql<string | null>`coalesce(fiat_reference_id, ${p.fiatReferenceId})`,
         updatedAt: p.updatedAt,
       })
@@ -76,8 +75,7 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Of a payout's events, only COMPLETED and RETURNED can have the same time, and their alphabetical order is their
-    // order in time.
+    // Of a payout's events, only COMPLETED and RETURNED can have the same time, and COMPLETED comes first.
     .orderBy('status'),
 )
 

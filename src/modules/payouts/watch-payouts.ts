@@ -23,8 +23,7 @@ type WatchPayoutsArgs = {
  * The merchant's event sequence has no gaps, so a stream of payouts misses no change.
  *
  * @param args with `payoutIds`, the stream begins with the current payouts and ends when all their statuses are final;
- * without `payoutIds`, the stream has all later changes (with `customerId`, only of that customer's payouts) and never
- * ends
+ * without `payoutIds`, it has all later changes (of one customer with `customerId`) and never ends
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */

@@ -86,7 +86,6 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Moves the polls of these orders that are due later than `dueAt` to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')

@@ -17,7 +17,6 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** The maximum number of addresses in a row that may already be taken. */
 const maxNumbersTried = 100
 
 /**

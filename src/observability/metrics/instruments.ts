@@ -62,7 +62,6 @@ export function createInstruments(): Instruments {
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // The request histogram excludes subscriptions, because the client determines their duration.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })

@@ -63,7 +63,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** The span's result attributes are only ids; they link the span to other traces, such as calls to the bank. */
+/** The span's result attributes are ids that link the span to other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }

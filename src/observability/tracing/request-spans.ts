@@ -48,10 +48,7 @@ function requestAttributes(
   return attributes
 }
 
-/**
- * A `tracestate` over 512 characters is dropped. W3C requires services to propagate at least 512 characters of
- * `tracestate`.
- */
+/** A `tracestate` over 512 characters is dropped; W3C requires services to propagate at least 512. */
 const maxTraceStateLength = 512
 
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>

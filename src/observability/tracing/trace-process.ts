@@ -53,7 +53,7 @@ const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 /** Span attributes are shortened to limit the memory of the span queue. */
 const maxAttributeLength = 256
 
-/** `ratio` is the fraction of new traces to sample. `timeoutMs` is the timeout of an export of spans. */
+/** `ratio` is the fraction of new traces to sample. */
 export type TracerOptions = {
   readonly version: string
   readonly role: string

@@ -140,7 +140,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** Yields the results until `last` resolves. If the value of `last` is not null, it is the last result. */
+/** If the value of `last` is not null, it is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

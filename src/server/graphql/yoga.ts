@@ -94,8 +94,7 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 
 /**
  * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The engine selects
- * the operation in the parse hook, because Yoga looks for the operation right after the parse hook and would report its
- * own errors.
+ * the operation in the parse hook, before Yoga would report its own errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {

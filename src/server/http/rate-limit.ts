@@ -66,8 +66,7 @@ export type SharedWindows = {
 
 /**
  * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the rate limit
- * holds across processes. A process reports its used tokens at its next exchange with the main process, so a token is
- * never free again too early.
+ * holds across processes. A process reports its used tokens at its next exchange, so no token is free again too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -164,7 +163,6 @@ const windowMs = 1_000
 /** Merges uses within 10 ms, to limit the memory of a rate limit window. */
 const mergeWithinMs = 10
 
-/** `leased` maps each process to the number of its leased tokens. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>

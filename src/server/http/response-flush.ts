@@ -10,9 +10,9 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Responses to reads are sent together at the end of the event-loop iteration. The first response wakes the client
- * process, which is then still awake for the other responses. Waking the client for each response would cost up to half
- * the time of a small response. Responses to writes are not queued, because a batch commits the writes together.
+ * Responses to reads are sent together at the end of the event-loop iteration. Waking the client process for each
+ * response would cost up to half the time of a small response. Responses to writes are not queued, because a batch
+ * commits the writes together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -75,9 +75,7 @@ export function sendText(
 /** From 4 KiB, two buffers are faster than Node's copy of head and body into one string. */
 const minSeparateBytes = 4_096
 
-/**
- * Writes ASCII text as latin1, because latin1 needs no encoding. The HTTP head and body are written in one system call.
- */
+/** The HTTP head and body are written in one system call. */
 function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()

@@ -14,7 +14,6 @@ if (parentPort) {
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))
 }
 
-/** Requests the script from the Scalar plugin's route, because the route is the plugin's only public interface. */
 async function scalarScript(): Promise<string> {
   const app = fastify()
   app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })

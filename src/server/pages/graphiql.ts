@@ -53,7 +53,6 @@ export async function sendGraphiql(
   return sendPrecompressed(precompressed, request, reply)
 }
 
-/** The policy allows styles without a hash, because GraphiQL's editor adds styles at run time. */
 function graphiqlPolicy(scriptHash: string): string {
   return contentSecurityPolicy([
     `script-src '${scriptHash}'`,

@@ -181,8 +181,7 @@ function failureResponse(codes: readonly ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
-      // Only the introduction describes problem details: code generators would merge both media types of an error into
-      // one type with the common members.
+      // Omits problem details, because code generators would merge both media types into one type.
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
       },

@@ -31,10 +31,7 @@ export type ActionDeclaration = {
   readonly summary: string
   readonly formText?: string
   readonly fields: readonly ActionField[]
-  /**
-   * Fields whose values come from a row of the console page. The form submits the values of the row as one string,
-   * separated by spaces.
-   */
+  /** The form submits the values of the row as one string, separated by spaces. */
   readonly rowFields?: readonly string[]
   readonly subject: readonly string[]
   /** If the action moves money, the command requires a reason in live mode. The form always requires one. */

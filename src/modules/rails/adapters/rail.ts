@@ -31,8 +31,8 @@ export type PaymentInstruction = {
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * If a rail's method throws or takes longer than `callMs`, the outcome is unknown: the bank may have accepted the
- * order. After an unknown outcome, the service polls for the order's state.
+ * If a rail's method throws or takes longer than `callMs`, the outcome is unknown, and the service polls for the
+ * order's state.
  */
 export type Rail = {
   readonly name: string

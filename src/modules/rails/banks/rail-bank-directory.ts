@@ -66,8 +66,8 @@ function byName(one: Bank, other: Bank): number {
 }
 
 /**
- * Returns the first rail's answer. If no rail has an answer, returns `FAILED` if a rail failed (it might have had an
- * answer), or `NOT_FOUND` if a rail responded with `NOT_FOUND`.
+ * Returns the first answer of a rail. If no rail has an answer, returns `FAILED` if a rail failed, otherwise
+ * `NOT_FOUND` if a rail responded with it.
  */
 async function askInTurn<Answer>(
   rails: readonly Rail[],

@@ -25,7 +25,6 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Makes the scheduled polls of these orders due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

@@ -12,7 +12,6 @@ export type RailHealth = {
   readonly countsByState: ReadonlyMap<RailOrderState, number>
   /** The times from first submission to completion of the rail's orders in milliseconds, ascending. */
   readonly durationsMs: readonly number[]
-  /** The rail's failures, newest first. */
   readonly failures: readonly RailFailure[]
   readonly lastAnswerAt: string | null
   readonly lastUnansweredAt: string | null

@@ -57,8 +57,7 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // Skips recent bank messages, because another process may be applying them. Includes messages with a time in the
-  // future, because a clock that was ahead stored them.
+  // Skips recent bank messages, because another process may be applying them.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })

@@ -13,9 +13,8 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly takeNext: () => Item | null
   readonly finish: (item: Item) => void
   /**
-   * `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects of `recorded`
-   * that have a pending delivery. Drops the queued retries of the recorded objects, because these retries must be read
-   * again.
+   * `recorded` has the attempts and waiting events that a flush recorded; `pending` has those of their objects that
+   * have a pending delivery. Drops the queued retries of the recorded objects, because they must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** `pending` must list all objects of `items` that have a pending delivery, and may list more objects. */

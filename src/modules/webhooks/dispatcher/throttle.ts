@@ -6,7 +6,7 @@ const [minRate, maxRate] = [20, 5_000]
 
 /**
  * The rate of attempts shrinks if the machine is idle for less than 40 % of the time, or the event loop for less than
- * 20 %. Payouts wait for one another, so even a full load of payouts leaves up to a third of two processors idle.
+ * 20 %. Even a full load of payouts leaves up to a third of two processors idle.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
@@ -25,8 +25,7 @@ export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
  * The throttle is a token bucket with an adaptive rate. Delivery attempts yield to all other work on this machine, as a
- * background transfer yields bandwidth (LEDBAT, RFC 6817). The rate of attempts grows while the machine has idle time
- * and otherwise shrinks, so the cost of an attempt need not be known.
+ * background transfer yields bandwidth (LEDBAT, RFC 6817).
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds

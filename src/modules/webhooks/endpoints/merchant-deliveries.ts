@@ -11,7 +11,6 @@ import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.
 import { deliveryFilters, findEventSequenceRange, readDeliveries } from './list-webhook-deliveries.ts'
 import { attemptsOfDeliveries } from './repository.ts'
 
-/** `createdAt` is the time of the delivered event. */
 export type ListedDelivery = Omit<WebhookDelivery, 'log'> & {
   readonly id: string
   readonly url: string
@@ -27,7 +26,7 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** Lists a merchant's deliveries, newest event first. The list of deliveries cannot be paged backwards. */
+/** The list of deliveries cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
 async function sliceMerchantDeliveries(

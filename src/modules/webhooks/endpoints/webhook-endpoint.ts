@@ -21,7 +21,7 @@ export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** The API returns an endpoint's newest secret only in the response to its creation. */
+/** The API returns a secret only in the response that creates it. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {

@@ -61,9 +61,8 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 /**
  * In the original provider's format, the body contains a signature. To verify the signature, receivers parse the body,
  * remove the signature, and stringify the rest. So the service also parses and stringifies `data`, to get the same key
- * order, escapes and numbers. The signature in the body is created with the newest secret; the headers have one
- * signature for each secret. The HMAC key is the secret's string including `whsec_`, because receivers pass that string
- * to createHmac.
+ * order, escapes and numbers. The body's signature uses the newest secret. The HMAC key is the secret's string
+ * including `whsec_`, because receivers pass that string to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

@@ -10,7 +10,7 @@ export type WebhookFormat = (typeof webhookFormats)[number]
 /**
  * Receivers of the original provider's webhooks branch on `event_type`, and their behavior for an unknown type is
  * undefined. So the service does not send them types that the original provider lacks (for example `payout.returned`).
- * The exception is `webhook.test`, with which merchants test whether their receiver verifies signatures (ruling 61).
+ * `webhook.test` is the exception, for testing whether a receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
