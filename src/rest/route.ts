@@ -263,7 +263,7 @@ export function convertInput(
   }
 }
 
-/** Does not report fields that are missing because their name is misspelt. */
+/** Does not report a field as missing if its name is misspelt. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,

@@ -110,7 +110,9 @@ const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** If triggers, indexes, constraints or policies are missing, later writes could break what the other checks verify. */
+/**
+ * If triggers, indexes, constraints or policies are missing, later writes could break the data that the audit checks.
+ */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**

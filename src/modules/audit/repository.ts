@@ -392,8 +392,8 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 
 /**
  * Finds accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed.
- * Earlier versions allowed the sum of an account's deposits to exceed the maximum amount. For such an account,
- * migration 0023 set `reachableBalance` to about the maximum, and reversals do not lower it.
+ * Earlier versions allowed the sum of an account's deposits to exceed the maximum amount. Migration 0023 set the
+ * `reachableBalance` of such accounts to about the maximum, and reversals do not lower it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (

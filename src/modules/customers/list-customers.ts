@@ -32,15 +32,15 @@ export async function listCustomers(
   return customers.page(context, { ...filters, createdFrom, createdBefore })
 }
 
-/** With more matches, building a page would block other requests for tens of milliseconds. */
+/** A search with more than 1,000 matches would block other requests for tens of milliseconds. */
 const maxMatches = 1_000
 
 type Search = CreatedRange &
   Omit<z.output<typeof ListCustomersInput>, 'search' | 'startDate' | 'endDate'> & { readonly term: string }
 
 /**
- * Finds at most 1,000 customers whose id, e-mail address or phone number equals the term, or whose name begins with it.
- * All filters except the search term apply only to the customers that matched the term.
+ * Finds at most 1,000 customers whose id, e-mail address or phone number equals the search term, or whose name begins
+ * with it. All filters except the search term apply only to the customers that matched the term.
  */
 async function findCustomers(
   context: Context,

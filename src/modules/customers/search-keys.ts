@@ -88,7 +88,7 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Older search keys have only their ASCII letters in lower case (see `hasSearchKeys`). So a search also tries the term
+ * Older search keys have only their ASCII letters in lower case (see `hasSearchKeys`). A search also tries the term
  * with its non-ASCII letters as sent, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {

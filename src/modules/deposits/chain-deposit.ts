@@ -28,8 +28,8 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
 }
 
 /**
- * The cause of `ATTENTION` if a chain reorganization removed a credited deposit. This text must not change, because the
- * database stores it and queries compare it.
+ * The cause of `ATTENTION` if a chain reorganization removed a credited deposit. The text of this cause must not
+ * change, because the database stores it and queries compare it.
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 

@@ -148,8 +148,7 @@ function importedData({ data }: Event): ImportedEventData | null {
 }
 
 /**
- * Loads wallets as they were at their creation. Only the balance of a wallet changes, and every wallet started with a
- * balance of 0.
+ * Loads wallets as they were at their creation. Only the balance of a wallet changes, and every wallet starts with 0.
  */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()

@@ -41,8 +41,8 @@ const eventExamples: {
 }
 
 /**
- * The transaction status for each event type of the format `stablestack`. That format has a separate event type for
- * cancelled payouts.
+ * The transaction status for each event type of the format `stablestack`. The format `stablestack` has a separate event
+ * type for cancelled payouts.
  */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },

@@ -70,7 +70,7 @@ function formatJsonCell(cell: ExportCell): string {
 }
 
 /**
- * Matches text that a spreadsheet may run as a formula (CSV injection). Such text begins with `=`, `+`, `-` or `@`
+ * Matches text that a spreadsheet may run as a formula (CSV injection). A formula begins with `=`, `+`, `-` or `@`
  * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break. The pattern also
  * allows leading apostrophes, so that the escape can be undone.
  *

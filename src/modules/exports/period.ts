@@ -19,8 +19,8 @@ export const PeriodInput = z.object(periodFields)
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**
- * A period becomes final this long after its end. Until a period is final, rows can be added, because a row has the
- * time at which its transaction began.
+ * A period becomes final a minute after its end. Until a period is final, rows can be added, because a row has the time
+ * at which its transaction began.
  */
 const finalityDelayMs = 60_000
 

@@ -20,13 +20,14 @@ type ImportSteps<Row, Stored, Known> = {
   readonly findProblem: (known: Known, row: Row) => string | null
   readonly insert: (tx: Tx, row: Row) => Promise<void>
   readonly complete?: (known: Known, stored: Stored, row: Row) => object
-  /**
-   * Called for each row that is inserted (or, in a dry run, would be inserted), so that `findProblem` knows the row.
-   */
+  /** Remembers each row that is (or, in a dry run, would be) inserted, so that `findProblem` knows it. */
   readonly remember?: (known: Known, row: Row) => void
 }
 
-/** Imports the rows in order, and inserts all new rows in one transaction. Each row is written whole or not at all. */
+/**
+ * Imports the rows in order, and inserts all new rows in one transaction. An imported object is written whole or not at
+ * all.
+ */
 export async function importRows<Row extends ImportedRow, Stored extends { readonly id: string }, Known>(
   context: Context,
   rows: readonly Row[],

@@ -50,8 +50,8 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
  * A conditional update changes the balance first, so nothing has been written if the update fails.
  *
  * Only deposits and openings have a limit: the sum of all deposits and openings of a wallet is at most `maxAmount`. The
- * sum of deposits still includes paid-out money, because a payout may be returned at any time. So a returned payout is
- * never rejected, and no balance overflows 64 bits (ruling 53).
+ * sum of deposits still includes paid-out money, because a payout may be returned at any time. The limit ensures that a
+ * returned payout is never rejected, and that no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
@@ -145,8 +145,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Records a ledger transfer without changing a balance. Only for callers that have changed the balance with
- * `debitPayer` or in a bulk import. `postTransfer` changes the balance and records the transfer.
+ * Records a ledger transfer without changing a balance. Only callers that have changed the balance with `debitPayer` or
+ * in a bulk import may use `recordTransfer`. `postTransfer` changes the balance and records the transfer.
  *
  * @returns the transfer's id
  */

@@ -7,7 +7,6 @@ import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
-
 export function customerRow(customer: Customer) {
   const { id, status, customerType, email, phone, createdAt } = customer
   return { id, status, customerType, name: customerName(customer), email, phone, createdAt }

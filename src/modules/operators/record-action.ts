@@ -68,8 +68,8 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * `action` is the name of the command, `subject` the id of the object, and `details` has the other arguments, never a
- * secret.
+ * `action` is the name of the command, `subject` the id of the object, and `details` has all further arguments except
+ * secrets.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 

@@ -27,8 +27,8 @@ export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | n
 }
 
 /**
- * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. So
- * event sequences are gapless and in commit order, and the merchant's sequence row is locked last and only briefly.
+ * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. Late
+ * inserts keep event sequences gapless and in commit order, and lock the merchant's sequence row only briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

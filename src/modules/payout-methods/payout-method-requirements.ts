@@ -24,7 +24,7 @@ export type FieldRequirement = FieldText & {
    * all values.
    */
   readonly maxLength: number | null
-  /** A regular expression for the flag `u` or `v`. Does not check the length. */
+  /** A regular expression for the flag `u` or `v`. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
   readonly checks: readonly CheckCode[]
@@ -103,7 +103,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Only `field` and `code` are used. */
+  /** Of the check results, only `field` and `code` are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

@@ -26,7 +26,7 @@ export type BankReport = {
   readonly code?: string | null
   /** The time of the report by the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** Set if the bank requests a delay before the next poll. */
+  /** The delay before the next poll, if the bank requests a delay. */
   readonly nextAfterMs?: number
 }
 

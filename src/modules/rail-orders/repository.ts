@@ -16,7 +16,7 @@ import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }
 
-/** Must run in the same transaction as `insertPayout`. */
+/** The rail order must be inserted in the same transaction as the payout. */
 export const insertRailOrder = insertRow('payoutTransfers')
 
 export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>

@@ -67,8 +67,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns rail orders whose next poll is later than the poll schedule allows. Omits orders that were just accepted,
- * because the sandbox rail sets the time of their next poll.
+ * Returns rail orders whose next poll is later than the poll schedule allows. Omits rail orders that were just
+ * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>

@@ -8,8 +8,5 @@ export type TrustedDocument = RowOf<'trustedDocuments'>
 
 export type DocumentValidator = (text: string) => readonly string[]
 
-/**
- * Each process caches all trusted documents with their execution plans, which needs about a hundred bytes per
- * character.
- */
+/** Each process caches all trusted documents and their execution plans, in about a hundred bytes per character. */
 export const maxTrustedCharacters = 1_000_000

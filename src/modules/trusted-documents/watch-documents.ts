@@ -43,7 +43,7 @@ export function watchTrustedDocuments(
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seenVersion = version
-    // Only `start` awaits the promise of `apply`.
+    // Among the callers, only `start` awaits the promise of `apply`.
     if (changed.length > 0) applying = apply(changed)
     if (version === null && !isStopped && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))

@@ -121,7 +121,7 @@ function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // Only plain data is allowed: two different `Date`s, for example, have no members and would look equal.
+  // A request must be plain data, because two different `Date`s, for example, have no members and would look equal.
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }

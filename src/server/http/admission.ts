@@ -81,7 +81,7 @@ export function createQueueSpaceHook({ db }: Service) {
 
 /**
  * In live mode, rejects a web page's request with an API key, so that no merchant publishes an API key by mistake. Even
- * an invalid API key gets this error.
+ * an invalid API key in a web page is rejected with API_KEY_IN_BROWSER.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */

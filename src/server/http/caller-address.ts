@@ -13,7 +13,8 @@ export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // With the prefix /0, every address would be a trusted proxy, so a caller could forge its own address.
+  // The prefix /0 is rejected, because it would make every address a trusted proxy, so that a caller could forge its
+  // own address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
@@ -25,7 +26,7 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 
 /**
  * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). All rules about
- * callers get the address from this function.
+ * callers get the caller's address from `callerAddress`.
  *
  * @returns an IPv4 address, a canonical IPv6 address, `unknown` for any other entry, or an empty string if the
  *   connection is closed

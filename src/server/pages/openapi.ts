@@ -181,7 +181,7 @@ function failureResponse(codes: readonly ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
-      // Omits problem details, because code generators would merge both media types into one type.
+      // Omits the media type of problem details, because code generators would merge both media types into one type.
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
       },

@@ -20,8 +20,8 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Each download counts as a stream, and ends when the credential becomes invalid. If a download fails after the
- * response has begun, the connection is destroyed, so that no client takes a truncated file for a complete file.
+ * Each download counts as a stream, and ends when the caller's credential becomes invalid. If a download fails after
+ * the response has begun, the connection is destroyed, so that no client takes a truncated file for a complete file.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()

@@ -22,9 +22,9 @@ export type ActionField = {
 
 /** An action of operators. The command and the console's form derive from the declaration of an action. */
 export type ActionDeclaration = {
-  /** Also the name of the action in the operator log. */
+  /** The action's name, also in the operator log. */
   readonly name: string
-  /** Required if the console has several forms for the action. */
+  /** `formName` is required if the console has several forms for the action. */
   readonly formName?: string
   readonly title: string
   /** The list of commands shows the first sentence of `summary`. */

@@ -79,7 +79,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = railOrder.attempts + 1
-      // Does not reset the poll count `asked`, so that the poll interval grows over several submissions.
+      // A submission does not reset the poll count `asked`, so that the poll interval grows over several submissions.
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':

@@ -12,7 +12,7 @@ export type StatementLine = {
   readonly currency: string
   readonly state: ReportState
   readonly date: string | null
-  /** True for a credit that the bank does not mark as a return. */
+  /** True for a credit that the bank does not mark as a returned payment. */
   readonly isIncoming: boolean
 }
 

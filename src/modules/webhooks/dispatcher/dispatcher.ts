@@ -21,8 +21,8 @@ import type { Throttle } from './throttle.ts'
 const pollIntervalMs = 1_000
 
 /**
- * A shutdown waits this long for delivery attempts in flight. The next process repeats delivery attempts whose outcome
- * was not recorded.
+ * A shutdown waits at most three seconds for delivery attempts in flight. The next process repeats delivery attempts
+ * whose outcome was not recorded.
  */
 const drainTimeoutMs = 3_000
 

@@ -19,7 +19,10 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** `pending` must list all objects of `items` that have a pending delivery, and may list more objects. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** Must be called before each read of due deliveries, because a flush during the read makes its result stale. */
+  /**
+   * `startReadingRetries` must be called before each read of due deliveries, because a flush during the read makes its
+   * result stale.
+   */
   readonly startReadingRetries: () => void
   readonly isStale: (objectId: string) => boolean
   /** The retry `item` must be the first pending delivery of its object, and the object must not be stale. */
@@ -36,7 +39,10 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Events that are neither attempted nor deferred, in order of sequence. Events in flight are in this list. */
+  /**
+   * Events that are neither attempted nor deferred, in order of sequence. The list of open events includes events in
+   * flight.
+   */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false

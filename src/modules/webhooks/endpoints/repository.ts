@@ -127,7 +127,10 @@ type DeliveryRange = DeliveriesKey & {
   below: number
   limit: number
   status: NewRowOf<'webhookDeliveries'>['status']
-  /** Must be set if `status` is set and is not `delivered`, so that the database can use a partial index. */
+  /**
+   * `isUndelivered` must be set if `status` is set and is not `delivered`, so that the database can use a partial
+   * index.
+   */
   isUndelivered: true
   fromTime: bigint
   beforeTime: bigint

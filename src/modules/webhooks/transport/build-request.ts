@@ -60,8 +60,8 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 
 /**
  * In the original provider's format, the body contains a signature. To verify the signature, receivers parse the body,
- * remove the signature, and stringify the rest. So the service also parses and stringifies `data`, to get the same key
- * order, escapes and numbers. The body's signature uses the newest secret. The HMAC key is the secret's string
+ * remove the signature, and stringify the rest. The service also parses and stringifies `data`, so that key order,
+ * escapes and numbers are the same. The body's signature uses the newest secret. The HMAC key is the secret's string
  * including `whsec_`, because receivers pass that string to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {

@@ -9,7 +9,7 @@ export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
  * Receivers of the original provider's webhooks branch on `event_type`, and their behavior for an unknown type is
- * undefined. So the service does not send them types that the original provider lacks (for example `payout.returned`).
+ * undefined. The service does not send event types that the original provider lacks (for example `payout.returned`).
  * `webhook.test` is the exception, for testing whether a receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [

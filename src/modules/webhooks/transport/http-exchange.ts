@@ -67,8 +67,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * This client may connect to any address, because the operator configures its URLs. URLs that merchants choose must use
- * `createSender`, which guards against SSRF.
+ * The trusted HTTP client may connect to any address, because the operator configures its URLs. URLs that merchants
+ * choose must use `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Sets `rejectUnauthorized` explicitly, so that neither the environment nor a caller can turn certificate
