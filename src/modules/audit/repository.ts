@@ -196,7 +196,8 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
 }
 
 /**
- * Finds ledger transfers that belong to no payout, payout event, deposit or reversal. Openings have a separate check.
+ * Finds ledger transfers that belong to no payout, payout event, deposit or reversal. Opening entries have a separate
+ * check.
  */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')

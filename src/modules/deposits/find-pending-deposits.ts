@@ -3,8 +3,8 @@ import type { ChainDeposit } from './chain-deposit.ts'
 import { pendingDepositsOfWallets } from './repository.ts'
 
 /**
- * The maximum per wallet. The number of pending deposits is limited, because anyone can send tiny amounts to an
- * address.
+ * The maximum number of listed deposits per wallet. The number of pending deposits is limited, because anyone can send
+ * tiny amounts to an address.
  */
 export const maxPendingDeposits = 20
 

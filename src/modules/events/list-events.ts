@@ -43,7 +43,7 @@ export const ListEventsInput = z.object({
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Events are oldest first. A client that always continues from the last response's `after` misses no event.
+ * Lists events oldest first. A client that always continues from the last response's `after` misses no event.
  *
  * @param input `after` is 0 or absent to begin with the first event; `wait` is the maximum duration of a long poll in
  * seconds

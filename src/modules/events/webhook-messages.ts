@@ -32,7 +32,7 @@ const messageLoaders: Record<WebhookFormat, MessageLoader> = {
 }
 
 /**
- * A test event has no transaction. Its object is the webhook endpoint, with the same fields as in REST, in every
+ * A test event has no transaction. The object of a test event is the webhook endpoint, with its REST fields in every
  * webhook format.
  */
 function toStablestackMessage(event: HydratedEvent, transaction: StablestackTransaction | undefined): EventMessage {

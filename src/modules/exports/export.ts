@@ -5,7 +5,7 @@ import type { Period } from './period.ts'
 const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
-/** Amounts can be negative. */
+/** Amounts in exports can be negative. */
 export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>

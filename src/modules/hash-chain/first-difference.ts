@@ -11,8 +11,8 @@ import { countEvents, hashRows, printAt } from './seal.ts'
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or of the
- * last event that the seal covers. `otherEvent` is the event whose row was swapped with the row of `event`.
+ * The first row of a merchant's history that differs from its seal. `event` is the sequence of the row's event, or of
+ * the last event that the seal covers. `otherEvent` is the event whose row was swapped with the row of `event`.
  */
 export type ChainDifference = {
   readonly merchantId: string
@@ -29,7 +29,7 @@ type SealComparison = {
   readonly rows: readonly (HistoryRow | null)[]
   /** If rows moved up after a removal, the last rows may match the prints (short hashes) of the next seal. */
   readonly printsAfter: string
-  /** Includes rows that moved down. */
+  /** The rows after the seal, to find rows that an insertion moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 

@@ -175,7 +175,10 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The latest valid API key's id, which is looked up to take as long when an unknown credential is rejected. */
+/**
+ * The id of the latest valid API key, which the rejection of an unknown credential also looks up, to take as long as
+ * other rejections.
+ */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {

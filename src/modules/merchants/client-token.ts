@@ -15,7 +15,7 @@ const algorithm = 'HS256'
 /** The token's times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** `null` means the merchant itself. */
+  /** `customerId` is `null` if the token is for the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number

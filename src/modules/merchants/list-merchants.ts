@@ -13,7 +13,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Merchants are oldest first.
+ * Lists merchants oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -6,7 +6,7 @@ import { addressFamily } from './network.ts'
 /**
  * Returns `null` for a valid address, otherwise an error message that follows the field's name (ruling 23). Allows the
  * sample addresses of the API contract, although some of its EVM addresses have letters that are not hexadecimal, and
- * one has a digit too few. Does not verify checksums.
+ * one has a digit too few. Does not verify the checksum of an address.
  */
 export function addressFormatError(network: Network, address: string): string | null {
   const { matches, description } = addressFormats[addressFamily(network)]

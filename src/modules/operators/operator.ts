@@ -34,7 +34,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** All characters are allowed. The password's length is counted in code points. */
+/** A password may contain any characters. The password's length is counted in code points. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

@@ -89,7 +89,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** An empty list means all event types. */
+/** An empty list of event types means all types. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

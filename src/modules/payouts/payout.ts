@@ -83,7 +83,7 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
 /**
  * Contract 2.5. `fee` was deducted from `amount` or from the wallet's balance (see `feeDeductedFrom`); `fee` is `null`
  * if no fee was set. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a
- * decimal string with eight places.
+ * decimal string with eight decimal places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 

@@ -3,8 +3,8 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Returns ten characters `[A-Z0-9]` (ruling 44). The transaction ids of older payouts have twelve characters, so they
- * cannot collide with new ids.
+ * Returns a transaction id of ten characters `[A-Z0-9]` (ruling 44). The transaction ids of older payouts have twelve
+ * characters, so they cannot collide with new ids.
  *
  * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so it is unique per merchant.
  * Random ids would need a unique index with inserts at random positions. The two coefficients derive from the

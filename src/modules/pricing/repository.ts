@@ -14,7 +14,7 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
-/** `start` and `end` are inclusive. */
+/** The span's `start` and `end` are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /** The query covers the whole minute of `at`, so that callers within a minute share the result (see `sharedQuery`). */

@@ -18,7 +18,7 @@ type RowWithFingerprint = { readonly fingerprint: string | null }
 export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
    * Locks the rows that the operation changes, so that a concurrent request with the same idempotency key waits and
-   * then finds the stored result. An operation with a `lock` is `Batchable`.
+   * then finds the stored result. An operation with a `lock` can share a batch with other operations (`Batchable`).
    */
   readonly lock?: (tx: Tx) => void
   readonly find: (tx: Tx, key: string) => MaybePromise<Row | null>

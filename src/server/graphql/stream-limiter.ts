@@ -140,7 +140,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** If the value of `last` is not null, it is the last result. */
+/** If `last` resolves to a value that is not null, that value is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,

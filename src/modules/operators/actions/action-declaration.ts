@@ -34,7 +34,9 @@ export type ActionDeclaration = {
   /** The form submits the values of the row as one string, separated by spaces. */
   readonly rowFields?: readonly string[]
   readonly subject: readonly string[]
-  /** If the action moves money, the command requires a reason in live mode. The form always requires one. */
+  /**
+   * If the action moves money, the command requires a reason in live mode. The console's form always requires a reason.
+   */
   readonly movesMoney?: true
   /** If no action can undo this action, the console asks for a confirmation, as for actions that move money. */
   readonly isIrreversible?: true

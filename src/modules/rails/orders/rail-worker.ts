@@ -30,7 +30,7 @@ const clockToleranceMs = 1_000
 /** A margin on maximum due times, for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often to look for orders that another machine's clock may have postponed. */
+/** The interval of checks for orders that another machine's clock may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {

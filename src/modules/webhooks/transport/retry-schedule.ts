@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns `null` after the last attempt. `Retry-After` can only postpone an attempt, so that a receiver that always
- * requests one second does not exhaust its attempts within seconds.
+ * Returns `null` after the last delivery attempt. `Retry-After` can only postpone an attempt, so that a receiver that
+ * always requests one second does not exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]

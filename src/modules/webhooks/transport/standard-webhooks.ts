@@ -79,7 +79,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** A rotation needs two. */
+/** A rotation needs two signatures. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
