@@ -5,11 +5,7 @@ export type BankAccountNumber = { readonly accountNumber: string; readonly bankC
 export type ResolvedBankAccount = BankAccountNumber & { readonly accountName: string }
 
 export type BankDirectory = {
-  /**
-   * Banks are sorted by name.
-   *
-   * @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
-   */
+  /** @throws DomainError BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE */
   readonly listBanks: (currency: string) => Promise<readonly Bank[]>
   /** @throws DomainError RESOURCE_NOT_FOUND, BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE */
   readonly resolveAccount: (account: BankAccountNumber) => Promise<ResolvedBankAccount>

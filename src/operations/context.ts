@@ -16,24 +16,24 @@ import { denyReads, hasScope, requireAllowed, systemCaller } from './access/api-
 import type { Access } from './access/scopes.ts'
 import type { BankDirectory } from './bank-directory.ts'
 
-/** Only `sandbox` has the demo merchant and accepts test addresses. */
+/** Only the mode `sandbox` has the demo merchant and accepts test addresses. */
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** The service is the only source of times and ids. */
+/** All times and ids must come from the service object. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
-  /** Creations and changes use this clock, which never goes backwards. */
+  /** Created and changed rows get their times from `now`, a clock that never goes backwards. */
   readonly now: RecordClock
   /**
-   * Expiry, due times and comparisons with other clocks use this clock. It can go backwards when the system clock is
-   * corrected.
+   * `wallClock` is for expiry, due times and comparisons with clocks of other machines; it can go backwards when the
+   * system clock is corrected.
    */
   readonly wallClock: WallClock
   readonly newId: () => string
   readonly secrets: Secrets
-  /** WEBHOOK_ALLOW permits these destinations in addition to public addresses. */
+  /** The webhook destinations that WEBHOOK_ALLOW permits in addition to public addresses. */
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
@@ -41,7 +41,7 @@ export type Service = {
   readonly bankDirectory?: BankDirectory
 }
 
-/** The W3C trace context is plain data for the writer process. */
+/** The W3C trace context is plain data, because it is sent to the writer process. */
 export type TraceContext = {
   readonly traceId: string
   readonly spanId: string
@@ -49,17 +49,17 @@ export type TraceContext = {
 
 export type OperationDeclaration<Name extends string = string> = Access & { readonly name: Name }
 
-/** Input and result are plain data, because both can be sent over a socket. */
+/** An operation's input and result must be plain data, because both can be sent over a socket. */
 export type Operation<Input, Result, Declaration extends OperationDeclaration = OperationDeclaration> = ((
   context: Context,
   input: Input,
 ) => Promise<Result>) & { readonly declaration: Declaration }
 
-/** `isReplayed`: an earlier request with the same idempotency key ran the operation. */
+/** `isReplayed` is true if an earlier request with the same idempotency key ran the operation. */
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation in this process, or in the writer process, which finds it by its declared name.
+ * Runs an operation in this process or in the writer process.
  *
  * @throws DomainError UNAVAILABLE if the writer process is not running, or exited before it responded
  */
@@ -74,9 +74,9 @@ export const performLocally: Perform = (operation, context, input) => operation(
 export type Context = Service & {
   readonly merchantId: string
   readonly caller: Caller
-  /** The key has no quotation marks. */
+  /** The idempotency key without quotation marks. */
   readonly idempotencyKey: string | null
-  /** The offset of the merchant's sandbox clock in milliseconds. `now` includes it. */
+  /** The offset of the merchant's sandbox clock in milliseconds. The context's `now` includes this offset. */
   readonly aheadMs: number
   /** The signal aborts when the caller disconnects or the service shuts down. */
   readonly signal?: AbortSignal
@@ -116,7 +116,9 @@ export function createService({
   }
 }
 
-/** The context's `db` and `perform` enforce the caller's scopes and customer, so no other code has to check them. */
+/**
+ * The context's `db` and `perform` enforce the caller's scopes and customer, so that no other code has to check them.
+ */
 export function createContext(
   service: Service,
   merchantId: string,
@@ -126,7 +128,7 @@ export function createContext(
 ): Context {
   const now = aheadMs === 0 ? service.now : offsetClock(aheadMs, service.now)
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
-  // All contexts must have the same hidden class in V8, so the same object is extended.
+  // Extends the existing object, because all contexts must have the same hidden class in V8.
   return caller.scopes === null && caller.customerId === null
     ? context
     : Object.assign(context, restrictToCaller(context))
@@ -143,7 +145,10 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
   }
 }
 
-/** Creating the database takes a noticeable part of the time of a small read, so it is cached. */
+/**
+ * A customer's restricted database object is cached, because creating it takes a noticeable part of a small read's
+ * time.
+ */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
   if (cached?.unscoped === unscoped) return cached.db
@@ -158,7 +163,7 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
   return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
-/** The result is never earlier than `updatedAt`, which may come from another process's clock. */
+/** Returns a time that is not earlier than the row's `updatedAt`, even if another process's clock set it. */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt

@@ -28,20 +28,20 @@ export type ApiDeclaration<
 
 type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   readonly name: Name
-  /** A REST endpoint can accept fewer fields. */
+  /** The REST endpoint of an operation can accept fewer fields. */
   readonly input: Schema
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean
   /**
-   * In live mode the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema does not contain
-   * it.
+   * In live mode, a sandbox-only operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema omits
+   * the operation.
    */
   readonly sandboxOnly: boolean
-  /** The errors follow `impliedErrors`, in order of precedence. */
+  /** The operation's own errors in order of precedence; they follow `impliedErrors`. */
   readonly errors: readonly DeclaredError[]
 } & DeclaredAccess
 
-/** Without `actsAsCustomer`, a customer's token cannot run the operation. */
+/** A client token for one customer can run the operation only if `actsAsCustomer` is true. */
 type DeclaredAccess =
   | { readonly scope: CustomerScope; readonly actsAsCustomer: true }
   | { readonly scope: OperationScope | 'anyApiKey'; readonly actsAsCustomer?: false }
@@ -74,7 +74,7 @@ function withDeclaration<Input, Result, Declaration extends OperationDeclaration
   declaration: Declaration,
   run: (context: Context, input: Input) => Promise<Result>,
 ): Operation<Input, Result, Declaration> {
-  // Stack traces and profiles show this name.
+  // Stack traces and profiles show the function's name.
   Object.defineProperty(run, 'name', { value: declaration.name })
   return Object.assign((context: Context, input: Input) => run(context, input), { declaration })
 }

@@ -7,7 +7,7 @@ import { fieldLocations, findSentField } from './sent-fields.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
-/** `null` for a code that no endpoint returns. */
+/** The description is `null` if no endpoint returns the error code. */
 export const errorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'One or more fields are invalid: the details name each field and the allowed values.',
   MALFORMED_JSON: 'The body is not JSON in UTF-8.',
@@ -46,7 +46,7 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-/** Each error code has the anchor `errorAnchor(code)`. */
+/** The page of error codes has the anchor `errorAnchor(code)` for each code. */
 export const errorReferencePath = '/docs/errors'
 
 export function errorAnchor(code: ErrorCode): string {

@@ -23,19 +23,18 @@ export type JsonSchema = {
 }
 
 /**
- * A string is the field's description. `name` defaults to the field's name in snake case. `read` converts the wire
- * value to the operation's value.
+ * Declares a REST field; a string alone is the field's description. `name` defaults to the field's name in snake case.
+ * `read` converts the wire value to the operation's value.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
   readonly description: string
   readonly name?: string
   readonly read?: (value: unknown) => unknown
-  /** Accepts a JSON number as well. Passes on its literal text, so that no digit is lost. */
+  /** The field also accepts a JSON number, and passes on its literal text, so that no digit is lost. */
   readonly acceptsNumber?: true
 }
 
-/** Omitting a field is a type error. */
 export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
 export const notInContract = 'It is an addition to the contract.'
@@ -54,7 +53,7 @@ const omittedNamesMark = '*'
 
 const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxNameLength}}$`)
 
-/** Lists only names that consist of letters, digits, `.`, `_` and `-` (ruling 103). */
+/** Lists only ignored fields whose names consist of letters, digits, `.`, `_` and `-` (ruling 103). */
 export function ignoredFieldsHeader(names: readonly string[]): string {
   const listed = names.filter((name) => safeNamePattern.test(name)).slice(0, maxIgnoredNames)
   return (listed.length < names.length ? [...listed, omittedNamesMark] : listed).join(', ')

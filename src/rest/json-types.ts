@@ -6,11 +6,10 @@ import type { JsonSchema } from './input-fields.ts'
 export type JsonType<Value> = {
   readonly schema: JsonSchema
   readonly isQuoted: boolean
-  /** `null` if the value needs no conversion. */
+  /** `write` is `null` if the value needs no conversion to JSON. */
   readonly write: ((value: Value) => string) | null
 }
 
-/** For text that never needs escaping. */
 export const plainText = (description: string, example: string, schema: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...schema },
   isQuoted: true,

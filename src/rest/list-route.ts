@@ -100,7 +100,9 @@ function pageInputFields(pageSize: number) {
   }
 }
 
-/** Absent or empty for all owners, `null` for the merchant, or a customer's id (ruling 18). */
+/**
+ * The filter `customer_id` is absent or empty for all owners, `null` for the merchant, or a customer's id (ruling 18).
+ */
 const ownerField = {
   name: 'customer_id',
   anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],

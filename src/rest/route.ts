@@ -23,11 +23,10 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** The list excludes the errors that every endpoint of the method can return. */
+  /** `errors` omits the errors that every endpoint with the same HTTP method can return. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** The name and errors come from the operation's declaration. */
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   readonly input?: Schema
   readonly location?: (created: Result) => string
@@ -46,10 +45,10 @@ export type ConvertInput<Schema extends z.ZodType> = (
 
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
-/** The members follow `status` in this order (ruling 1). */
+/** In a response, the members follow `status` in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
+/** The route's `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -59,7 +58,7 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
   readonly payloadNames: ReadonlySet<string>
-  /** Wire names by the result of `foldName`. */
+  /** Maps each folded spelling (see `foldName`) to the wire name of the field. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
@@ -78,8 +77,8 @@ export type RouteGroup = { readonly name: string; readonly description: string; 
 type RouteField = ReturnType<typeof toRouteField>
 
 /**
- * Creations return 201, except payouts. The contract does not define these statuses, but the original provider returns
- * them (ruling 1).
+ * Requests that create a resource return 201, except payouts. The API contract does not define the HTTP statuses, so
+ * they are the original provider's (ruling 1).
  */
 const createdStatus = 201
 
@@ -94,7 +93,6 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** For a POST that changes nothing and needs no idempotency key. */
 export function postRead<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   endpoint: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -131,7 +129,10 @@ const createWriteRouteBuilder =
     return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
-/** For a body whose structure differs from the operation's input. `convert` receives all fields of the body. */
+/**
+ * Declares an endpoint whose request body differs in structure from the operation's input. `convert` receives all
+ * fields of the body.
+ */
 export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Result>(
   { method, path }: { readonly method: 'POST' | 'PUT'; readonly path: string },
   operation: Operation<z.input<Whole>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
@@ -164,7 +165,6 @@ export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Res
 }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** For actions that create no resource, and for payouts. The status is 200. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
@@ -214,8 +214,9 @@ export type RequestParts = {
 }
 
 /**
- * Ignores unknown names, but rejects another spelling of a known name in the body: ignoring `customerId` would act for
- * the wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error (ruling 103).
+ * Ignores unknown field names, but rejects a misspelt field name in the body: ignoring `customerId` would act for the
+ * wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error response (ruling
+ * 103).
  *
  * @param headerErrors invalid headers, which are reported together with the fields
  * @param onIgnored called with the ignored names of a body, before anything is thrown
@@ -262,7 +263,7 @@ export function convertInput(
   }
 }
 
-/** Skips fields that are missing because their name is misspelt. */
+/** Does not report a field as missing if its name is misspelt. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,
@@ -298,11 +299,11 @@ function unknownFields(
   const errors: FieldError[] = []
   const ignored: string[] = []
   for (const key of Object.keys(body)) {
-    // Folding correct names would take longer than the rest of this loop.
+    // Skips correct field names, because folding them would take longer than the rest of this loop.
     if (payloadNames.has(key)) continue
     const wire = namesByFoldedSpelling.get(foldName(key))
     if (wire === undefined) ignored.push(key)
-    // A body can have thousands of spellings of one name, so not all are listed.
+    // Lists at most 20 misspelt names, because a body can have thousands.
     else if (errors.length < 20) {
       errors.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
     }

@@ -16,14 +16,14 @@ export type SentField = {
 
 const maxValueLength = 255
 
-/** Includes URLs, because they can contain a password. */
+/** The pattern for secrets includes URLs, because a URL can contain a password. */
 const secretPattern = /pgw_|wh(sec|pk|sk)_|eyJ|:\/\//i
 
 /**
- * The sent value is null if it is absent, long, a list or an object, or may be a secret, because callers log error
+ * The error response repeats no value that is long, a list or an object, or may be a secret, because callers log error
  * responses (ruling 122).
  *
- * @param field the wire name; `address.city` is a member of an object
+ * @param field the wire name of the field; `address.city` is a member of an object
  */
 export function findSentField({ method, params, query, body }: SentRequest, field: string): SentField {
   if (field === idempotencyKeyField) return { location: 'headers', value: null }

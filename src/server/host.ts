@@ -47,7 +47,9 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /** Tests set it to `false`: Yoga then handles every GraphQL request, and the responses must be the same. */
+  /**
+   * If a test sets `hasFastPath` to `false`, Yoga handles every GraphQL request, and the responses must be the same.
+   */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit
@@ -85,10 +87,10 @@ export function createServer({
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
     bodyLimit: bodyLimitBytes,
     trustProxy: fastifyTrustProxy(trustedProxies),
-    // A slow client occupies a socket for at most this time plus `connectionsCheckingInterval`.
+    // A slow client occupies a socket for at most `requestTimeout` plus `connectionsCheckingInterval`.
     requestTimeout: 30_000,
-    // Node applies the longer of both timeouts to the body, and its default for headers is a minute. With
-    // `requireHostHeader`, Node itself would respond to a missing Host, without envelope and request id.
+    // Node applies the longer of `requestTimeout` and `headersTimeout` to the body, so both are set. With
+    // `requireHostHeader`, Node itself would respond to a missing Host header, without our error format and request id.
     http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
@@ -164,7 +166,7 @@ export function createServer({
   return app
 }
 
-/** Fastify's child logger takes a tenth of a request's time. Log calls pass `request_id` instead. */
+/** Creating Fastify's child logger takes a tenth of a request's time, so log calls pass `request_id` instead. */
 function withoutChildLoggers(logger: FastifyBaseLogger): FastifyBaseLogger {
   const shared: FastifyBaseLogger = Object.create(logger, { child: { value: () => shared } })
   return shared
@@ -178,7 +180,7 @@ function createRateLimits(
   if (rateLimit === null) return null
   return {
     merchants: sharing ? createSharedRateLimiter(rateLimit, sharing, elapsed) : createRateLimiter(rateLimit, elapsed),
-    // Each process applies its share, so that all processes together keep the limit.
+    // Each process applies its share of the rate limit, so that all processes together keep the limit.
     unauthenticated: createUnauthenticatedRateLimiter(
       Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))),
       elapsed,
@@ -192,7 +194,7 @@ function sendErrorOrPage(error: DomainError, request: FastifyRequest, reply: Fas
   return sendMissingPage(request, reply)
 }
 
-/** Accepts 1 to 128 printable ASCII characters (ruling 11). */
+/** A request id from the client may have 1 to 128 printable ASCII characters (ruling 11). */
 function requestIdOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
 }

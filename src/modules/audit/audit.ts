@@ -112,7 +112,9 @@ const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** If triggers, indexes, constraints or policies are missing, later writes could break what the other checks verify. */
+/**
+ * If triggers, indexes, constraints or policies are missing, later writes could break the data that the audit checks.
+ */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
@@ -205,7 +207,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // The refresh makes changes of other processes visible.
+  // `refresh` makes commits of other processes visible to this connection.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -4,7 +4,7 @@ import { hasSearchKeys } from '../customers/search-keys.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import { searchableCustomers, searchKeysBetween } from './repository.ts'
 
-/** Limits memory. Larger batches cost less, because each batch scans the merchant's search keys. */
+/** Limits memory. Each batch scans the merchant's search keys, so a smaller batch size would cost more scans. */
 const customersPerBatch = 20_000
 
 export async function findWrongSearchKeys(db: Reader): Promise<readonly { readonly id: string }[]> {

@@ -29,7 +29,8 @@ function addSums(differences: Map<string, bigint[]>, change: StatisticsChange, s
   const { day, assetCode, recipientCurrency, status, durationBucket } = change
   const key = `${day} ${assetCode}/${recipientCurrency} ${status} ${durationBucket}`
   const { payoutCount, amountUnits, amountRest, feeUnits, feeRest } = change
-  // Units and rest are combined, because their split depends on the batches in which the sum was counted.
+  // Compares whole units and remainder as one sum, because their split depends on the batches in which the sum was
+  // counted.
   const sums = [BigInt(payoutCount), amountUnits * oneUnit + amountRest, feeUnits * oneUnit + feeRest]
   const before = differences.get(key)
   differences.set(

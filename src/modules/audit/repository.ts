@@ -5,7 +5,7 @@ import { acrossMerchants, query, scanTable, selectFrom } from '../../database/qu
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
- * Each query of this file finds contradictions in the rows of all merchants. The queries read whole tables, so no
+ * Each audit query finds contradictions in the rows of all merchants. The audit queries read whole tables, so no API
  * request runs them.
  */
 
@@ -16,7 +16,7 @@ const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() =>
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The amount, less the fee if the fee is deducted from it. */
+/** The payout's amount, less the fee if the fee is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 export const malformedTransfers = queryAllMerchants(() =>
@@ -29,7 +29,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Also finds transfers whose wallet has no account. */
+/** Also finds ledger transfers whose wallet has no ledger account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -77,7 +77,6 @@ export const wrongRunningBalances = queryAllMerchants(() =>
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
-/** Finds payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
 export const payoutsWithoutDebit = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin('transfers', (join) =>
@@ -95,7 +94,6 @@ export const payoutsWithoutDebit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Finds deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
 export const depositsWithoutCredit = queryAllMerchants(() =>
   selectFrom('deposits')
     .leftJoin('transfers', (join) =>
@@ -112,7 +110,6 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Finds reversals whose wallet was not debited by exactly the deposit's amount, or whose `balanceAfter` differs. */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -135,7 +132,9 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Finds chain deposits without a chain event of their merchant, or whose credited deposit differs. */
+/**
+ * Finds chain deposits that have no chain event of their merchant, or whose credited deposit is missing or different.
+ */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -164,7 +163,6 @@ export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
-/** Finds payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
 export const payoutsWithoutRefund = queryAllMerchants(() =>
   eventsWithoutTransfer(
     ['FAILED', 'RETURNED'],
@@ -174,7 +172,7 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Finds payouts with an event of these statuses whose transfer has a different asset or amount, or does not match
+ * Finds payout events with one of `statuses` whose ledger transfer has a different asset or amount, or does not match
  * `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
@@ -197,7 +195,10 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Finds transfers without a payout, payout event, deposit or reversal. Openings have a separate check. */
+/**
+ * Finds ledger transfers that belong to no payout, payout event, deposit or reversal. Opening entries have a separate
+ * check.
+ */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -210,8 +211,8 @@ export const orphanedTransfers = queryAllMerchants(() =>
 )
 
 /**
- * Finds openings that are not the first entry of their wallet or do not refer to the wallet's import, openings whose
- * amount differs from the balance in the wallet's event, and events with a balance whose wallet has no opening.
+ * Finds opening entries that are not their wallet's first entry, do not refer to the wallet's import, or differ from
+ * the balance in the wallet's creation event.
  */
 export const wrongOpenings = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || wallet_id as id from (
@@ -228,7 +229,6 @@ export const wrongOpenings = queryIdsOfAllMerchants(
     ) as openings group by merchant_id, wallet_id, amount having sum(one) <> 0`,
 )
 
-/** Finds transfers that do not refer back to their payout or deposit. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -263,8 +263,8 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 
 /**
  * Finds clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
- * `COMPLETED` payouts are settled, and the fees of both are earned. Whole units and remainders are summed separately,
- * so that no sum overflows 64 bits.
+ * `COMPLETED` payouts are settled, and the fees of both are earned. Sums whole units and remainders of the amounts
+ * separately, so that no sum overflows 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -291,7 +291,10 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
         or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
-/** Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events without such a row. */
+/**
+ * Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events without a row in these
+ * tables.
+ */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
       select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
@@ -312,7 +315,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Finds objects whose events with data have gaps in their versions, and payout methods without a creation event. */
+/** Finds objects with a gap in the version numbers of their events, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -347,7 +350,10 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** Columns that must be unique per merchant. The check does not rely on the unique indexes, which may be damaged. */
+/**
+ * Columns that must be unique per merchant. The check for duplicates does not rely on the unique indexes, because an
+ * index may be damaged.
+ */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -387,8 +393,8 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 
 /**
  * Finds accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed.
- * Earlier versions allowed this sum to exceed the maximum amount. For such accounts, migration 0023 set
- * `reachableBalance` to about the maximum, and reversals do not lower it.
+ * Earlier versions allowed the sum of an account's deposits to exceed the maximum amount. Migration 0023 set the
+ * `reachableBalance` of such accounts to about the maximum, and reversals do not lower it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -430,7 +436,7 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/** `after` is exclusive, and `through` is inclusive. */
+/** Of the range of customer ids, `after` is exclusive and `through` is inclusive. */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])

@@ -41,8 +41,8 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Stores nothing. The token is valid until it expires, or until its API key expires or is revoked. Fails with
- * INSUFFICIENT_SCOPE if the API key lacks one of the scopes.
+ * Stores nothing. A client token is valid until the token expires, or until its API key expires or is revoked. Fails
+ * with INSUFFICIENT_SCOPE if the API key lacks one of the token's scopes.
  *
  * @param input `expiresIn` is in seconds, by default 15 minutes. `customerId` restricts the token to one customer
  */
@@ -71,7 +71,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** A token that acts as a customer must not have scopes beyond one customer. */
+/** A token for one customer must not have scopes that reach beyond that customer. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

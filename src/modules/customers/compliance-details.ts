@@ -9,8 +9,8 @@ const maxLength = 65_536
 const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
 
 /**
- * JSON text with fields of the original provider. The service stores the fields as sent and neither uses nor returns
- * them (ruling 125).
+ * A JSON string with compliance fields of the original provider. The service stores the compliance fields as sent, and
+ * neither uses nor returns them (ruling 125).
  */
 export const complianceDetails = () =>
   z

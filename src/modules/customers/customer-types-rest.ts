@@ -215,7 +215,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** Both address objects allow the names of both forms. */
+/** Every address object in a request may use either naming of the address lines. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {
@@ -239,7 +239,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An error about the length refers to the longest member. */
+/** If the compliance fields are too long together, the error refers to the longest field. */
 function toComplianceText(members: Readonly<Record<string, unknown>>) {
   const errors: FieldError[] = []
   const written: { readonly name: string; readonly member: string }[] = []
@@ -247,7 +247,7 @@ function toComplianceText(members: Readonly<Record<string, unknown>>) {
     try {
       written.push({ name, member: `${JSON.stringify(name)}:${JSON.stringify(value)}` })
     } catch (error) {
-      // JSON.stringify is recursive, so nesting that JSON.parse accepts can overflow the stack.
+      // JSON.stringify is recursive, so deeply nested JSON that JSON.parse accepts can still overflow the stack.
       if (!(error instanceof RangeError)) throw error
       errors.push({ field: name, code: 'INVALID_FORMAT', message: 'is nested too deeply to be stored' })
     }

@@ -19,8 +19,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns `null` for the merchant itself. A share lock prevents the customer from being closed before the transaction
- * ends.
+ * Returns `null` if the merchant itself, and no customer, is the owner. A share lock on the row prevents other
+ * transactions from closing the customer before this transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED (ruling 35)
  */
@@ -43,7 +43,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A customer's token must not act for the merchant itself. */
+/** A client token for one customer must not act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

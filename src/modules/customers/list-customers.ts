@@ -17,7 +17,7 @@ export const ListCustomersInput = customers.PageInput.omit({ createdFrom: true, 
 })
 
 /**
- * Has the original provider's filters (ruling 128).
+ * Lists customers with the original provider's filters (ruling 128).
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -32,15 +32,15 @@ export async function listCustomers(
   return customers.page(context, { ...filters, createdFrom, createdBefore })
 }
 
-/** Limits the time of a page: more would block other requests for tens of milliseconds. */
+/** A search with more than 1,000 matches would block other requests for tens of milliseconds. */
 const maxMatches = 1_000
 
 type Search = CreatedRange &
   Omit<z.output<typeof ListCustomersInput>, 'search' | 'startDate' | 'endDate'> & { readonly term: string }
 
 /**
- * Finds at most 1,000 customers whose id, e-mail address or phone number equals the term, or whose name begins with it.
- * The other filters apply to these customers.
+ * Finds at most 1,000 customers whose id, e-mail address or phone number equals the search term, or whose name begins
+ * with it. All filters except the search term apply only to the customers that matched the term.
  */
 async function findCustomers(
   context: Context,

@@ -16,6 +16,6 @@ export const customers = defineList({
     customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.'),
   },
   numberedBy: 'customers',
-  // The contract's samples have pages of ten.
+  // The sample queries in the API contract request pages of ten customers.
   pageSize: 10,
 })

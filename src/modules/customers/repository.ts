@@ -54,7 +54,6 @@ export const customerIdsByName = query((p: KeyLookup<{ from: string; to: string 
     .limit(p.limit),
 )
 
-/** The order of the rows is unspecified. */
 export const customerListingsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('customers')
     .select(['id', 'sequence', 'customerType', 'status', 'createdAt'])
@@ -66,7 +65,7 @@ export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),
 )
 
-/** Locks the customer against changes, but not against other share locks. */
+/** Locks the customer's row against changes, but not against share locks of other transactions. */
 export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
 )
@@ -110,5 +109,4 @@ export const updateComplianceDetails = statementOne((p: Params<ComplianceKey & {
     .returning('customerId'),
 )
 
-/** Operators look up a customer without knowing its merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

@@ -17,7 +17,7 @@ function foldText(text: string): string {
 
 type CustomerTexts = Pick<Customer, 'email' | 'phone' | 'firstName' | 'lastName' | 'businessName'>
 
-/** The full name also matches prefixes of the first name. */
+/** The full name starts with the first name, so searches by first name find it too. */
 function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   const { email, phone, firstName, lastName, businessName } = customer
   const names = [[firstName, lastName].filter(Boolean).join(' '), lastName, businessName]
@@ -29,7 +29,9 @@ function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   ]
 }
 
-/** The stored keys are normalized again, because older names may be in lower case in their ASCII letters only. */
+/**
+ * Search keys stored by earlier versions may have only their ASCII letters in lower case, so they are normalized again.
+ */
 export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKey[]): boolean {
   const nameOf = ({ kind, key }: SearchKey) => `${kind} ${foldText(key)}`
   const expected = new Set(searchKeysOf(customer).map(nameOf))
@@ -53,7 +55,7 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  // Keys of customers from before search keys existed may be in lower case in their ASCII letters only.
+  // Older customers may have search keys with only the ASCII letters in lower case.
   const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
   const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
   for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })
@@ -86,8 +88,8 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Older names are in lower case in their ASCII letters only (see `hasSearchKeys`). So a term is also searched with its
- * other letters as sent, capitalized and in upper case.
+ * Older search keys have only their ASCII letters in lower case (see `hasSearchKeys`). A search also tries the term
+ * with its non-ASCII letters as sent, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

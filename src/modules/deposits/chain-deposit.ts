@@ -2,8 +2,8 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { NewRowOf, RowOf } from '../../database/tables.ts'
 
 /**
- * A transfer on a chain to a watched address. The state is `DETECTED` until the transfer has enough confirmations, then
- * `CONFIRMED`, when the transfer is credited. It is `REORGED` if a reorganization removed the transfer before the
+ * A blockchain transfer to a watched address. A chain deposit is `DETECTED` until it has enough confirmations, and
+ * `CONFIRMED` after it was credited. A chain deposit is `REORGED` if a chain reorganization removed it before the
  * credit, `ATTENTION` if an operator must decide, and `DISMISSED` if an operator decided not to credit it.
  */
 export type ChainDeposit = RowOf<'chainDeposits'>
@@ -28,20 +28,24 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
 }
 
 /**
- * The cause of `ATTENTION` if a reorganization removed a credited deposit. The string must not change, because it is
- * stored and compared in queries.
+ * The cause of `ATTENTION` if a chain reorganization removed a credited deposit. The text of this cause must not
+ * change, because the database stores it and queries compare it.
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/** The cause comes first, so that a repeated report with the same cause is recognized as already decided. */
+/**
+ * The cause precedes the operator's reason, so that a repeated report with the same cause is recognized as already
+ * decided.
+ */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
 
 /**
- * The report must not contradict the deposit. A lower count of confirmations is ignored, because reports can be
- * repeated, delayed, out of order, and sent by several nodes. The credit depends on the count instead of the reported
- * state, because a node may consider a transfer final earlier than this service does.
+ * The node's report must not contradict the stored deposit. A report with fewer confirmations than stored is ignored,
+ * because reports can be repeated, delayed, out of order, and sent by several nodes. Whether the deposit is credited
+ * depends on the number of confirmations instead of the reported state, because a node may consider a transfer final
+ * earlier than this service does.
  *
  * @returns `null` if nothing changes
  */
@@ -55,7 +59,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A delayed report from before the credit looks the same, so an operator decides.
+      // A `REORGED` report for a credited deposit may be old and only delayed, so an operator decides.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

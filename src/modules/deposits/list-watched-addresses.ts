@@ -23,7 +23,7 @@ export const ListWatchedAddressesInput = z.object({
   limit: limit(100),
 })
 
-/** `ref` identifies the address in reports without disclosing the owner. */
+/** `ref` identifies a watched address in deposit reports without disclosing the address's owner. */
 type WatchedAddress = {
   readonly ref: string
   readonly network: Network
@@ -31,17 +31,19 @@ type WatchedAddress = {
   readonly asset: string
 }
 
-/** `next` is the cursor for the next request, even if there are no more addresses yet. */
+/** `next` is always the cursor for the next request, even if there are no more addresses yet. */
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Lists the watched addresses of all merchants. A client that continues from each `next` misses no address.
+ * Lists the watched addresses of all merchants. A client that sends each response's `next` in its next request misses
+ * no address.
  *
- * Addresses get their numbers when they are listed, not when they are created. Otherwise concurrent transactions would
- * commit numbers out of order, and a client would skip numbers that are not visible yet.
+ * Watched addresses get their sequence numbers when they are first listed, not when they are created. If transactions
+ * numbered addresses at creation, they could commit numbers out of order, and a client would skip numbers that are not
+ * visible yet.
  *
- * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number: after a restore from a backup,
- * other addresses will get these numbers
+ * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number, for example after a restore from a
+ * backup
  */
 export async function listWatchedAddresses(
   service: Service,

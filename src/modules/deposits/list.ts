@@ -5,8 +5,8 @@ import type { ChainDeposit } from './chain-deposit.ts'
 import { joinReversalAndChain } from './repository.ts'
 
 /**
- * The id is the id of the ledger transfer. `reversedAt` is `null` if the deposit was not reversed; `network` and
- * `txHash` are `null` if it has no transfer on a chain.
+ * A listed deposit has the id of its ledger transfer. `reversedAt` is `null` if the deposit was not reversed; `network`
+ * and `txHash` are `null` if the deposit has no blockchain transfer.
  */
 export type ListedDeposit = Deposit & {
   readonly id: string
@@ -15,7 +15,6 @@ export type ListedDeposit = Deposit & {
   readonly txHash: string | null
 }
 
-/** Deposits from a chain, entered by an operator, or simulated. The list is for operators. */
 export const deposits = defineList({
   name: 'deposits',
   noun: 'Deposit',
@@ -31,7 +30,6 @@ export const deposits = defineList({
   createdAt: 'deposits.createdAt',
   conditions: {
     customerId: { column: 'deposits.customerId' },
-    // The merchant's own deposits have no customer.
     isMerchantOwned: { column: 'deposits.customerId', operator: 'is null' },
     assetCode: { column: 'deposits.assetCode' },
   },

@@ -43,7 +43,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** The response does not disclose the owner of the address. */
+/** The response to a deposit report does not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -62,10 +62,10 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Credits the wallet once when the transfer has enough confirmations.
+ * Credits the wallet, only once, when the reported blockchain transfer has enough confirmations.
  *
  * If a report contradicts an earlier report, or if the deposit cannot be credited, no money moves and the deposit goes
- * to the attention queue, so that no report is lost.
+ * to the attention queue.
  *
  * @throws DomainError INVALID_INPUT with every invalid field
  */
@@ -108,7 +108,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** The result is also the reference of the deposit, so that a transfer is credited only once. */
+/** Builds the deposit's unique reference, so that a blockchain transfer is credited only once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -130,8 +130,8 @@ function requireMatchingWallet(
 }
 
 /**
- * The deposit can belong to any merchant. If it does not exist, claims the reference for this merchant and returns
- * `null`.
+ * The locked deposit can belong to any merchant. If no deposit with this reference exists, claims the reference for
+ * this merchant and returns `null`.
  */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
@@ -172,7 +172,8 @@ async function recordContradiction(
   context: Context,
   { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // The first contradiction is kept for the operator, and a decision is final.
+  // Later contradictory reports change neither the first contradiction, which the operator sees, nor the operator's
+  // decision.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
   return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
@@ -194,10 +195,11 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Returns `null`, or the reason why the wallet cannot be credited; then no money has moved. */
+/** Returns `null` after the credit, or the reason why the wallet cannot be credited. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // A transaction that is mined again can have other log indexes, and must not be credited twice.
+  // After a reorganization, a blockchain transaction can be mined again with different log indexes, and must not be
+  // credited twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
   const [similar] = await similarDepositsInAttention(tx, key)
   if (similar)
@@ -211,7 +213,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** After these errors the database transaction has changed nothing and can continue. */
+/** Errors after which the database transaction has changed nothing and can continue. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

@@ -85,7 +85,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Returns `null` if the event is already claimed. */
+/** Returns `null` if a merchant has already claimed the chain event. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -119,8 +119,8 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
 )
 
 /**
- * Returns deposits with the same transaction, address and amount that a reorganization removed after they were
- * credited.
+ * Returns deposits with the same blockchain transaction, address and amount that a chain reorganization removed after
+ * they were credited.
  */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>

@@ -24,8 +24,6 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * The operator's reason is appended to the cause.
- *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
  * need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
  * BALANCE_LIMIT_EXCEEDED
@@ -57,7 +55,7 @@ export async function resolveDeposit(
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      // A credit and its reversal stay recorded in their own tables.
+      // The dismissed deposit's credit and its reversal stay recorded in other tables.
       if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
       const { walletId, amount } = annotated

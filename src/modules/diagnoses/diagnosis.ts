@@ -1,7 +1,10 @@
 import type { Reader } from '../../database/query.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** A `fault` loses data or stops payouts now. A `warning` may become a fault. */
+/**
+ * The state `fault` means that data is being lost or that payouts have stopped. The state `warning` means that a fault
+ * may follow.
+ */
 export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'

@@ -5,11 +5,10 @@ import { unrevokedKeys } from './repository.ts'
 const dayMs = 86_400_000
 
 const maxUnusedDays = 90
-/** A new key is not reported as unused for this long. */
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 
-/** Reports keys of the other mode, because the demo's sandbox key is public. */
+/** Reports sandbox API keys in live mode and live API keys in the sandbox, because the demo's sandbox key is public. */
 export const checkKeyModes: DiagnosisCheck = async ({ db, mode }) => {
   const others = (await unrevokedKeys(db, {})).filter((key) => key.mode !== mode)
   if (others.length === 0) return reportOk('keys of the mode', `Every API key belongs to MODE=${mode}.`)

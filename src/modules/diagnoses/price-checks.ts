@@ -66,8 +66,8 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
 }
 
 /**
- * Returns corridors, for example `USDC/NGN`, that a payout used, for which a merchant has a wallet and a bank account,
- * or that have a current fee.
+ * Returns the corridors, for example `USDC/NGN`, that have a payout, a current fee, or a merchant with both a wallet
+ * and a bank account.
  */
 export async function findUsedCorridors(
   { db, wallClock }: Service,

@@ -9,7 +9,8 @@ import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 const clockToleranceMs = 5_000
 
 /**
- * Times of rows never decrease, so a row with a time in the future shifts the times and due times of all later rows.
+ * The times of stored rows never decrease, so a row with a time in the future shifts the times and due times of all
+ * later rows.
  */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null

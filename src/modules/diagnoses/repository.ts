@@ -11,7 +11,6 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** The query scans the table of payouts. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')
@@ -32,7 +31,8 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
             selectFrom('payouts')
               .select('payouts.id')
               .whereRef('payouts.merchantId', '=', 'merchants.id')
-              // Lists all statuses, so that the query can use an index on (merchant, status, asset, currency).
+              // The condition lists all statuses, so that the query can use an index on (merchant, status, asset,
+              // currency).
               .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
               .where('payouts.assetCode', '=', p.assetCode)
               .where('payouts.recipientCurrency', '=', p.recipientCurrency),
@@ -57,7 +57,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** The time excludes the offsets of merchant clocks. */
+/** The latest row time excludes the offsets of the merchants' sandbox clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

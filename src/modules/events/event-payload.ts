@@ -29,7 +29,6 @@ export type DepositPayload = {
 
 export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
-/** The object as it was at the time of the event. */
 type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: DepositPayload }
@@ -43,14 +42,13 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  /** An event of an imported object has the object's original creation time. */
   readonly isImported: boolean
   readonly object: EventObject
 }
 
 type HydrationContext = Pick<Context, 'db' | 'merchantId' | 'mode'>
 
-/** Uses one query per object type. */
+/** Loads the objects of all events with one query per object type. */
 export async function hydrateEvents(context: HydrationContext, events: readonly Event[]): Promise<HydratedEvent[]> {
   const idsOf = (type: EventObjectType) => [
     ...new Set(events.filter((event) => objectTypeOf(event.type) === type).map(({ objectId }) => objectId)),
@@ -96,13 +94,10 @@ const statusByEventType = {
   'payout.returned': 'RETURNED',
 } as const
 
-/**
- * Reconstructs payouts as they were at each event. Only the status of a payout and its time change, and events have
- * both.
- */
+/** Reconstructs payouts as they were at each event. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only returned payouts had an earlier settled status.
+  // Only a returned payout had a settled status (`COMPLETED`) before its current status.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
@@ -141,7 +136,7 @@ async function loadDeposits(
         balanceAfter: balanceAfter as Amount,
         reference: reference as string,
         createdAt,
-        // A deposit has no reason, and its shape omits the field.
+        // The response for a deposit omits the field `reason`.
         reason: reason ?? '',
       },
     ]),
@@ -152,7 +147,9 @@ function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }
 
-/** Loads wallets as they were created. Only the balance of a wallet changes, and it was 0. */
+/**
+ * Loads wallets as they were at their creation. Only the balance of a wallet changes, and every wallet starts with 0.
+ */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

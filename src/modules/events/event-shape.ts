@@ -104,7 +104,6 @@ const eventMembers = {
   mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether the event concerns real money.', ['sandbox', 'live'])),
   imported: optional(
     ({ isImported }: HydratedEvent) => (isImported ? true : undefined),
-    // There is no example, because few events have this member.
     unquotedType<true>({ type: 'boolean', description: eventDescriptions.imported }, String),
   ),
 }

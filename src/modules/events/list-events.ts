@@ -39,13 +39,14 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** `after` is the position to continue from, even if no event matched. */
+/** `after` in the response is the sequence to continue from, even if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Events are oldest first. A client that continues from the last `after` misses no event.
+ * Lists events oldest first. A client that always continues from the last response's `after` misses no event.
  *
- * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
+ * @param input `after` is 0 or absent to begin with the first event; `wait` is the maximum duration of a long poll in
+ * seconds
  * @param options `maxScanned` limits the number of events that a request with customer scope scans
  * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence, for example after a restore from an
  * older backup
@@ -99,7 +100,6 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads one more event than requested, to find out whether more events follow. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -139,7 +139,8 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * Streams events in order when they happen. With `after`, begins with the existing events after this sequence.
+ * Streams events in order when they happen. If `after` is set, the stream begins with the existing events after that
+ * sequence.
  *
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence
@@ -162,7 +163,10 @@ export async function watchEvents(
   })()
 }
 
-/** Returns the events in no particular order. The whole id must match, not only the sequence in it. */
+/**
+ * Returns the events in no particular order. An event is found only if its whole id matches, not only the sequence
+ * within the id.
+ */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

@@ -17,7 +17,9 @@ import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
 
-/** The merchant, a customer, or an unknown party, whose fields are all `null`. */
+/**
+ * A party of a transaction: the merchant, a customer, or an unknown party. All fields of an unknown party are `null`.
+ */
 type Party = {
   readonly firstName: string | null
   readonly lastName: string | null
@@ -68,7 +70,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Keys are the sequences of the events. Runs one query per kind of row. */
+/** Returns a map from event sequence to transaction. Runs one query for each kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -88,7 +90,7 @@ export async function loadStablestackTransactions(
   const transactions = events.flatMap(({ sequence, object }): [number, StablestackTransaction][] => {
     if (object.type === 'payout') {
       const { status, referenceId } = object.row
-      // Earlier events of the payout are from before the cancellation.
+      // In events before its cancellation, a payout is not yet cancelled.
       const isCancelled = status === 'FAILED' && cancelledIds.has(referenceId)
       return [[sequence, payoutTransaction(object.row, isCancelled, parties)]]
     }
@@ -199,7 +201,7 @@ type DepositDetails = {
   readonly address: string | null
 }
 
-/** If no node reported the deposit, the address is the wallet's first address, if any. */
+/** If no blockchain node reported the deposit, the payload has the wallet's first address, if any. */
 function depositTransaction(
   deposit: DepositPayload,
   { merchantId, details, parties }: { merchantId: string; details: DepositDetails; parties: Parties },

@@ -34,8 +34,8 @@ const country: ShapeMembers<PartyAccount> = {
 }
 
 /**
- * The original provider's members in its order, up to the account number of the receiver, where its documentation ends.
- * The later members are the choice of this service (ruling 138).
+ * The members up to the receiver's account number have the order of the original provider's documentation, which ends
+ * there. The members after the receiver's account number are the choice of this service (ruling 138).
  */
 export const stablestackTransaction = resource<StablestackTransaction>(
   'StablestackTransaction',

@@ -11,11 +11,11 @@ import { stablestackTransaction } from './stablestack-shape.ts'
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** The body in the formats `standard` and `thin`; `thin` omits `data`. */
+  /** The webhook body in the formats `standard` and `thin`; `thin` omits `data`. */
   readonly envelope: JsonSchema
   /**
-   * The bodies in the format `stablestack`, by event type of the format. Empty if the format does not have the event
-   * type.
+   * Maps each event type of the format `stablestack` to its webhook body. The map is empty if that format lacks the
+   * event.
    */
   readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
@@ -40,7 +40,10 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
-/** The status for each type of the format. A cancelled payout has a separate type. */
+/**
+ * The transaction status for each event type of the format `stablestack`. The format `stablestack` has a separate event
+ * type for cancelled payouts.
+ */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
   'payout.completed': { 'payout.completed': 'COMPLETED' },
@@ -90,7 +93,7 @@ function dataSchema(type: EventType): JsonSchema {
   const { schema } = objectShapes[objectTypeOf(type)]
   const { fixed } = eventExamples[type]
   if (fixed === undefined) return schema
-  // The title is omitted, because a schema with fixed values differs from the schema with this title.
+  // Omits the title, because two different schemas must not have the same title.
   const { title: _, ...own } = schema
   return withProperties(
     own,

@@ -31,7 +31,10 @@ const messageLoaders: Record<WebhookFormat, MessageLoader> = {
   },
 }
 
-/** A test event has no transaction: its object is the endpoint, which has its REST shape in every format. */
+/**
+ * A test event has no transaction. The object of a test event is the webhook endpoint, with its REST fields in every
+ * webhook format.
+ */
 function toStablestackMessage(event: HydratedEvent, transaction: StablestackTransaction | undefined): EventMessage {
   const message = toEventMessage(event)
   if (transaction === undefined) return message

@@ -7,9 +7,9 @@ import type { Export, ExportBalance, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
 /**
- * Writes `camt.053.001.08` (ISO 20022). ISO 4217 has no codes for stablecoins, so their amounts have the currency `XXX`
- * (no currency), and the account type contains the asset code. For reconciliation, a transaction has the fiat amount of
- * its payout and the id of the rail order.
+ * Writes `camt.053.001.08` (ISO 20022). ISO 4217 has no codes for stablecoins, so stablecoin amounts have the currency
+ * `XXX` (no currency), and the account type contains the asset code. For reconciliation, each transaction in the
+ * document includes the payout's fiat amount and rail order id.
  *
  * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */
@@ -17,7 +17,8 @@ export async function* writeCamt053(exports: AsyncIterable<Export>): AsyncGenera
   for await (const exported of exports) {
     yield statementHeader(exported)
     for await (const lines of verifyLines(exported)) yield lines.map(entryElement).join('')
-    // The closing tags are written only after the verification, so a document that fails it is incomplete.
+    // The closing tags are written only after the verification, so a document that fails the verification is incomplete
+    // XML.
     yield '</Stmt></BkToCstmrStmt></Document>\n'
   }
 }
@@ -36,7 +37,7 @@ function statementHeader({
   if (hasMoreThanFiveDecimals) throw precisionError('an amount of the period')
   const { from, to } = period
   const id = compactId(walletId)
-  // Repeated exports must be identical, so the id is not random.
+  // Repeated exports must be identical, so the statement id is not random.
   const numbers = [opening, closing].map(({ sequence = 0 }) => sequence.toString(36)).join('-')
   const statementId = `${Buffer.from(id, 'hex').toString('base64url')}${numbers}`
   const { assetCode } = opening
@@ -138,19 +139,19 @@ function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** Removes the hyphens, because the format allows only 34 or 35 characters. */
+/** Removes the hyphens of a UUID, because camt.053 allows ids of only 34 or 35 characters. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }
 
-/** An element has at most 140 characters. */
+/** A text element of camt.053 has at most 140 characters. */
 function splitText(text: string, maxParts: number): string[] {
   const characters = [...text]
   const count = Math.min(maxParts, Math.ceil(characters.length / 140))
   return Array.from({ length: count }, (_, part) => escapeXml(characters.slice(part * 140, (part + 1) * 140).join('')))
 }
 
-/** Also replaces characters that XML 1.0 does not allow. */
+/** Also replaces characters that XML 1.0 forbids. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

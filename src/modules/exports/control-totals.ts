@@ -18,7 +18,7 @@ export type ControlTotals = {
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** The batches need no common snapshot, because numbered rows never change. */
+/** The batches need no common snapshot, because rows with a sequence never change. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

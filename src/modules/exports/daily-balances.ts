@@ -6,7 +6,10 @@ import { entryAtOrBefore } from './repository.ts'
 type WalletContext = Pick<Context, 'db' | 'merchantId'>
 type WalletBalance = { readonly balance: Amount; readonly sequence: number }
 
-/** `sequence` is the sequence of the last entry that the balance includes. Both are zero before the first entry. */
+/**
+ * `sequence` is the sequence of the last entry that the balance includes. Before the first entry, sequence and balance
+ * are zero.
+ */
 export async function findBalanceBefore(
   { db, merchantId }: WalletContext,
   { walletId, time, maxSequence = Number.POSITIVE_INFINITY }: { walletId: string; time: string; maxSequence?: number },
@@ -19,8 +22,8 @@ export async function findBalanceBefore(
 }
 
 /**
- * Returns the balances in the order of `times`. The cost hardly depends on the number of entries, and a period without
- * entries costs one query.
+ * Returns the balances in the order of `times`. The cost hardly depends on the number of ledger entries, and a day
+ * without entries costs one query.
  *
  * @param times in ascending order
  */

@@ -21,11 +21,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
   camt053: { type: 'application/xml; charset=utf-8', extension: 'xml' },
 }
 
-/**
- * Writes page by page while the caller reads.
- *
- * @throws Error before the end if the lines of an export do not match its balances
- */
+/** @throws Error before the end if the lines of an export do not match its balances */
 export async function* writeExport(
   format: ExportFormat,
   kind: ExportKind,
@@ -62,7 +58,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Omits absent columns. Values have the same format as in REST. */
+/** Omits absent columns. Values in NDJSON have the same format as in REST. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
@@ -74,19 +70,20 @@ function formatJsonCell(cell: ExportCell): string {
 }
 
 /**
- * Matches text that a spreadsheet may run as a formula (CSV injection): text that begins with `=`, `+`, `-` or `@`
- * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break, which some
- * spreadsheets skip. Text that begins with an apostrophe can match too, so that the escape can be undone.
+ * Matches text that a spreadsheet may run as a formula (CSV injection). A formula begins with `=`, `+`, `-` or `@`
+ * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break. The pattern also
+ * allows leading apostrophes, so that the escape can be undone.
  *
- * Unicode properties define the invisible characters, so the pattern needs no update for new versions of Unicode. Only
- * the Braille blank and the null notehead have no such property.
+ * Unicode properties define the invisible characters, except the Braille blank and the null notehead, which the pattern
+ * lists.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * Formats a cell of CSV (RFC 4180). An apostrophe makes spreadsheets show a formula as text. To restore the value,
- * remove one apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
+ * Formats a cell of CSV (RFC 4180). A leading apostrophe makes spreadsheets show a formula as text. To restore the
+ * original text, remove one leading apostrophe if the rest matches `formulaPattern`. CSV cells with amounts and numbers
+ * need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -100,7 +97,7 @@ export function csvLine(cells: readonly ExportCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** The file is written while the caller reads `chunks`. `type` is the media type. */
+/** The export file is written while the caller reads `chunks`. `type` is the media type. */
 export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }

@@ -5,15 +5,17 @@ import type { Period } from './period.ts'
 const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
-/** Amounts can be negative. */
+/** Amounts in exports can be negative. */
 export type ExportCell = string | number | Amount | null
 
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** Only a wallet's statement has a `sequence`: the sequence of the last entry that the balance includes, or 0. */
+/**
+ * Only balances of wallet statements have a `sequence`: the sequence of the last entry that the balance includes, or 0.
+ */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** `balanceAfter` is the balance after the change according to the ledger; it is `null` if unknown. */
+/** `balanceAfter` is the balance after this line according to the ledger, or `null` if the balance is unknown. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -21,7 +23,10 @@ export type ExportLine = {
   readonly cells: ExportRecord
 }
 
-/** The balances come from the ledger's transfers instead of the lines, so that balances and lines verify each other. */
+/**
+ * The export's balances come from ledger transfers, not from the exported lines, so that balances and lines verify each
+ * other.
+ */
 export type Export = {
   readonly kind: ExportKind
   readonly merchantId: string
@@ -30,22 +35,21 @@ export type Export = {
   readonly opening: readonly ExportBalance[]
   readonly closing: readonly ExportBalance[]
   readonly lineCount: number
-  /** Some formats cannot express more than five decimal places. */
+  /** Some export formats cannot express more than five decimal places. */
   readonly hasMoreThanFiveDecimals: boolean
-  /** Yields to the event loop between pages. */
+  /** Reading `pages` yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 
 export const linesPerPage = 250
 
-/** A query that sums this many rows takes a few milliseconds. */
 export const sumBatchSize = 1_000
 
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * At the end, verifies that the ledger has the same number of lines, and that the lines lead exactly from the opening
- * balances to the closing balances.
+ * After the last line, verifies that the number of lines agrees with the ledger, and that the lines lead exactly from
+ * the opening balances to the closing balances.
  *
  * @throws Error if the verification fails; then the writer must not write the end marker
  */

@@ -17,7 +17,6 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** `id` is a `StatementKey` as JSON. */
 type StatementRow = {
   readonly id: string
   readonly walletId: string
@@ -64,7 +63,7 @@ const statementLines = {
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` if the request has no `to`, so that the cursors of a page are valid for the next page. */
+  /** `null` if the request has no `to`, so that a cursor stays valid while the period's end moves with the clock. */
   readonly to: string | null
   /** Both ends are exclusive. */
   readonly span: SequenceSpan

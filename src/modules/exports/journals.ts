@@ -51,15 +51,18 @@ const feeJournal: Journal = {
     }),
 }
 
-/** The balance is the sum of all deposits since the first, less reversals. */
+/** In the deposits export, the balance is the sum of all deposits since the first deposit, less reversals. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** The balance is the sum of all fees since the first, less refunded fees. */
+/** In the fees export, the balance is the sum of all fees since the first fee, less refunded fees. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
-/** Selects events by time, up to the latest event. Events never change, and their sequence is the order of commits. */
+/**
+ * Exports the events of a period, up to the latest event. Events never change, and their sequence is the order of
+ * commits.
+ */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
     const { db, merchantId } = context
@@ -71,7 +74,7 @@ function createJournalExport({ kind, types, sums, lines }: Journal) {
     const all = { after: 0, through: await latestEventSequence(context) }
     const sumOf = (range: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
       sumSequenceRange(range, async (part) => sums(db, { merchantId, types, ...times, ...part }))
-    // Without `from`, no events precede the period.
+    // If `from` is absent, no events precede the period.
     const earlier = period.from === null ? { ...all, through: 0 } : all
     const before = await sumOf(earlier, { timeFrom: earliestTime, timeBefore: timeFrom })
     const within = await sumOf(all, { timeFrom, timeBefore })

@@ -11,7 +11,7 @@ import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 /**
- * Payouts are in order of creation and have their current status.
+ * The payouts in the export are in order of creation and have their current status.
  *
  * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. Credits for
  * failed and returned payouts are not subtracted, because credits are not payouts.

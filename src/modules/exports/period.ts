@@ -5,8 +5,8 @@ import { dayOrInstant, optional } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 
 /**
- * `from` is inclusive and `to` exclusive. Without `from`, the period begins with the first row. Without `to`, it ends
- * now. A date means the start of the day in UTC.
+ * In a period, `from` is inclusive and `to` exclusive. If `from` is absent, the period begins with the first row. If
+ * `to` is absent, the period ends now. A date without a time means the start of that day in UTC.
  */
 export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOrInstant()) }
 
@@ -19,8 +19,8 @@ export const PeriodInput = z.object(periodFields)
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**
- * How long after its end a period becomes final. Until then rows can be added, because a row has the time at which its
- * transaction began.
+ * A period becomes final a minute after its end. Until a period is final, rows can be added, because a row has the time
+ * at which its transaction began.
  */
 const finalityDelayMs = 60_000
 
@@ -39,7 +39,8 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * A binary search. Times never decrease along a sequence, so rows that are added later do not change the result.
+ * A binary search. Rows with higher sequence numbers never have earlier times, so rows that are added later do not
+ * change the result.
  *
  * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */

@@ -2,7 +2,9 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** `columns` lists all columns in order. The other fields are columns that every kind has. */
+/**
+ * `columns` lists all columns in order. The fields besides `columns` name the columns that every kind of export has.
+ */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string
@@ -13,7 +15,6 @@ export type RecordLayout = {
 
 const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
-/** The columns have the names of the REST API. */
 export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
@@ -52,8 +53,8 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 
 /**
  * Yields for each export the opening balances, the lines, and, after the verification, the closing balances. The last
- * record is `END` with the number of lines, or `END_NOT_FINAL` if rows can still be added to a period. A file without
- * this record is incomplete.
+ * record is `END` with the number of lines, or `END_NOT_FINAL` if rows can still be added to a period. An export file
+ * without an end record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

@@ -131,7 +131,8 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // Not COALESCE, which is not leakproof in PostgreSQL and prevents index use under row-level security.
+        // Uses CASE, because COALESCE is not leakproof in PostgreSQL and would prevent index use under row-level
+        // security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,
@@ -159,7 +160,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
+/** Sums whole units and remainders of the amounts separately, so that no sum overflows 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

@@ -16,7 +16,7 @@ import { entriesBetween, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** The statement has the entries after `opening.sequence`, up to and including `closing.sequence`. */
+/** The statement has the ledger entries after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string

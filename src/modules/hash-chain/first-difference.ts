@@ -4,14 +4,15 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a row differs from the sealed row. Later rows may have moved up after a `missing` row, or down after an
- * `inserted` row. A `rewritten` seal is valid, but differs from the chain head that was saved elsewhere.
+ * How a stored row differs from the row that the seal covers. After a `missing` row, later rows may have moved up;
+ * after an `inserted` row, they may have moved down. A `rewritten` seal is valid by itself, but differs from the copy
+ * of the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the number of the row's event, or of the
- * last event that the seal covers. `otherEvent` is the event of a swapped row.
+ * The first row of a merchant's history that differs from its seal. `event` is the sequence of the row's event, or of
+ * the last event that the seal covers. `otherEvent` is the event whose row was swapped with the row of `event`.
  */
 export type ChainDifference = {
   readonly merchantId: string
@@ -26,9 +27,9 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** Rows that moved up may match the prints of the next seal. */
+  /** If rows moved up after a removal, the last rows may match the prints (short hashes) of the next seal. */
   readonly printsAfter: string
-  /** Includes rows that moved down. */
+  /** The rows after the seal, to find rows that an insertion moved down. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
@@ -47,7 +48,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // All prints match, so only the hash of the contents shows the change.
+  // Every row's print (short hash) matches, so only the full hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

@@ -4,11 +4,12 @@ import type { RowOf, TableName } from '../../database/tables.ts'
 export const currentFormat = 1
 
 /**
- * The immutable columns of each table whose rows belong to events. The hash covers the columns in this order.
+ * The immutable columns of each table whose rows belong to events. The hash covers the columns in the order of this
+ * list.
  *
  * The hash does not cover `merchantId` (which is in the seal), the number of an event (which is its position in the
- * seal), and `unhashedColumns`. A test checks that every column is in one of the two lists. A new column needs a new
- * format, because existing seals do not cover it.
+ * seal), and `unhashedColumns`. A test checks that every column is either hashed or in `unhashedColumns`. A new hashed
+ * column needs a new hash format.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -69,7 +70,7 @@ export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedCol
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** The columns of an absent row are `null`. */
+/** If a row of the event's history is absent, all columns of that row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -101,7 +102,7 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Replaces the digest of an absent row, and has the same length. */
+/** Replaces the digest of an absent row with a string of the same length. */
 export const absentDigest = '-'.repeat(44)
 
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {
@@ -114,7 +115,7 @@ export function computeDigests(row: HistoryRow | null): readonly [string, string
   ]
 }
 
-/** The length of each value makes the encoding unambiguous. */
+/** Encoding each value with its length makes the encoding unambiguous. */
 function computeDigest(table: HashedTable, row: HistoryRow): string {
   let encoded: string = table
   let isPresent = false

@@ -17,8 +17,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * `after` is exclusive, and `through` is inclusive. One statement reads one snapshot, and every join uses a full key.
- * An imported wallet and its opening transfer have the same id.
+ * Of the range of event sequences, `after` is exclusive and `through` is inclusive. One SQL statement reads one
+ * snapshot, and every join uses a full primary key. An imported wallet and its opening transfer have the same id.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
@@ -135,7 +135,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // Not COALESCE: see `transferIdOfEvent`.
+          // The comment on `transferIdOfEvent` explains why this expression is not COALESCE.
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

@@ -14,24 +14,24 @@ import { insertSeal, latestSeals, selectHistoryWithPayouts, unsealedMerchants } 
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 
-/** Merchants that are sealed concurrently share a group commit. The number also limits the connections. */
+/** The sealer seals four merchants concurrently, so that their transactions share a group commit. */
 const merchantConcurrency = 4
 
-/** Limits how long a merchant with a backlog delays the others. */
+/** Limits how long a merchant with a backlog of events delays the sealing of other merchants. */
 const maxSealsPerTurn = 20
 
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * A small seal costs as much as a full seal. So the pause before the next poll is a multiple of the time that small
- * seals took.
+ * The pause before the next poll is a multiple of the time for seals of few events, because a seal of few events costs
+ * as much as a full seal.
  */
 const pauseToPollRatio = 20
 
 const restToSealRatio = 4
 
 /**
- * A process leaves sealing to another process for a random time, from one to two times this time. So two processes do
+ * If another process seals, this process waits for one to two times `standbyMs`, at random, so that two processes do
  * not wait for each other.
  */
 const standbyMs = 10_000
@@ -49,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** Includes payouts, because storing a seal also adds its events to the statistics. */
+/** The query includes payouts, because storing a seal also adds the seal's events to the statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -60,7 +60,7 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  * Seals new events within about a second, or ten seconds if many merchants are active. Payouts never wait for seals.
  *
  * Any number of processes can run a sealer without leader election: seals are numbered, so only the first insert of a
- * seal has an effect. A process that finds seals of another process waits.
+ * seal has an effect. A process that finds seals of another process pauses its own sealing.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
@@ -174,7 +174,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return { ...seal, after, changes, balanceChanges: summarizeTransfers(transfersIn(rows)) }
   }
 
-  /** Later events are sealed although a seal was altered, because `audit --chain` always finds the difference. */
+  /** The sealer continues after an altered seal, because `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number

@@ -17,8 +17,8 @@ const findHistory = selectHistory(historyColumns)
 const sealBatchSize = 16
 
 /**
- * `heads` are the latest seals of all merchants, and `root` is their hash. `unsealed` counts the events after these
- * seals. `differences` has at most one difference for each merchant.
+ * `heads` are the latest seals of all merchants, and `root` is the hash of `heads`. `unsealed` counts the events that
+ * no seal covers yet. `differences` has at most one difference for each merchant.
  */
 export type ChainVerification = {
   readonly root: string
@@ -36,8 +36,8 @@ type VerifyChainOptions = {
 }
 
 /**
- * Compares all sealed rows with their seals, and each seal with the previous seal. Sealed rows are immutable, so this
- * needs no snapshot.
+ * Compares all sealed rows with their seals, and each seal with the previous seal. Sealed rows are immutable, so the
+ * comparison needs no snapshot.
  */
 export async function verifyChain(
   db: Reader,
@@ -68,14 +68,14 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** `head` is the latest seal, even if there is a difference. */
+/** The returned `head` is the merchant's latest seal, even if a sealed row differs. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // Reads one more seal than it compares: rows that moved up after a removal were sealed in that seal.
+    // Reads one seal more than are compared: after a removal, rows that moved up belong to that next seal.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -99,7 +99,7 @@ async function readHistory(
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // If a seal claims more events than it has prints, it is reported without reading its rows.
+    // A seal that claims more events than it has prints (short hashes) is reported without reading the sealed rows.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
@@ -143,10 +143,10 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/** If an operator keeps a copy of a chain head elsewhere, the copy reveals any change of the history before it. */
+/** If an operator keeps a copy of a chain head elsewhere, the copy reveals any change of the history that it covers. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** `heads` must be sorted by merchant id. */
+/** The argument `heads` must be sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }
@@ -168,7 +168,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** The heads are sorted by merchant id. */
+/** Returns the chain heads in the order of the merchant ids. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

@@ -6,9 +6,10 @@ import type { ImportOptions } from './import-outcome.ts'
 import { endOfList } from './repository.ts'
 
 /**
- * An import is one row in the operator log, however many transactions follow.
+ * An import is one row in the operator log, even if the import runs many transactions.
  *
- * @throws DomainError INVALID_INPUT if the merchant has already paid out: its balances are no longer the source's
+ * @throws DomainError INVALID_INPUT if the merchant has already paid out, because the balances no longer equal those of
+ * the source
  */
 export async function beginImport({ db, merchantId }: Context, { isDryRun }: ImportOptions): Promise<void> {
   const requireNoPayout = async (reader: Reader) => {

@@ -8,7 +8,7 @@ export type BalanceDifference = {
   readonly walletId: string
   readonly currency: string
   readonly source: Amount
-  /** `null` if the wallet was not imported. */
+  /** The wallet's balance in this service; `null` if the wallet was not imported. */
   readonly here: Amount | null
 }
 

@@ -7,7 +7,6 @@ import { importRows } from './import-outcome.ts'
 import { customersByIds } from './repository.ts'
 import type { SourceCustomer } from './source-object.ts'
 
-/** Imports customers with their ids, times and status. */
 export async function importCustomers(
   context: Context,
   rows: readonly SourceCustomer[],

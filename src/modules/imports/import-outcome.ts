@@ -3,28 +3,31 @@ import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { customersByIds, idOwnersByKind } from './repository.ts'
 
-/** `problem` is a sentence. After a problem, nothing of the object was written. */
+/** `problem` is a sentence. If the import of an object has a problem, nothing of the object was written. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }
 
 export type ImportOptions = {
-  /** A dry run only checks the rows. `imported` then means that the row would be imported. */
+  /** A dry run only checks the rows. In a dry run, the outcome `imported` means that the row would be imported. */
   readonly isDryRun: boolean
 }
 
 type ImportSteps<Row, Stored, Known> = {
   readonly findStored: (db: Reader, ids: readonly string[]) => Promise<Stored[]>
   readonly prepare: (db: Reader, stored: ReadonlyMap<string, Stored>) => Promise<Known>
-  /** Reasons that hold for all kinds of objects are checked elsewhere. */
+  /** Problems that all kinds of objects can have, such as a foreign id, are found elsewhere. */
   readonly findProblem: (known: Known, row: Row) => string | null
   readonly insert: (tx: Tx, row: Row) => Promise<void>
   readonly complete?: (known: Known, stored: Stored, row: Row) => object
-  /** Called for each row that is or would be inserted, so that `findProblem` knows it. */
+  /** Remembers each row that is (or, in a dry run, would be) inserted, so that `findProblem` knows it. */
   readonly remember?: (known: Known, row: Row) => void
 }
 
-/** Handles rows in order, and inserts the new rows in one transaction. Each row is written whole or not at all. */
+/**
+ * Imports the rows in order, and inserts all new rows in one transaction. An imported object is written whole or not at
+ * all.
+ */
 export async function importRows<Row extends ImportedRow, Stored extends { readonly id: string }, Known>(
   context: Context,
   rows: readonly Row[],
@@ -76,7 +79,7 @@ function serialize(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'null'
 }
 
-/** In a dry run, new customers are not stored, so every owner is allowed. */
+/** A dry run stores no new customers, so it allows every id of an owner. */
 export async function findOwners(
   db: Reader,
   { merchantId }: Context,
@@ -100,9 +103,8 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
 }
 
 /**
- * Returns why ids can't be used for new objects (ruling 144). For an id of another merchant, the reason does not
- * mention that merchant. Ids of the merchant's other kinds of objects are rejected, because the versions of events are
- * counted per id.
+ * Returns why ids cannot be used for new objects (ruling 144). If an id belongs to another merchant, the reason does
+ * not mention that merchant. Rejects an id of a different kind of object, because event versions are counted per id.
  */
 async function findIdProblems(
   db: Reader,
@@ -119,7 +121,7 @@ async function findIdProblems(
   return problems
 }
 
-/** Clocks of two machines may differ by this much. */
+/** Tolerated difference between the clocks of the source and of this service. */
 const maxClockSkewMs = 300_000
 
 /** A row with a time in the future would shift the times of all later rows. */

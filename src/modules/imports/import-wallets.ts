@@ -23,8 +23,8 @@ import type { SourceAddress, SourceWallet } from './source-object.ts'
 /**
  * The balance of an imported wallet is the opening entry of its statement (ruling 143).
  *
- * The addresses stay in the custody of the original provider: they are shown, but no rail watches them, and they are
- * never given to another wallet.
+ * The imported addresses stay in the custody of the original provider. The service shows these addresses, but no rail
+ * watches them, and no other wallet ever gets them.
  */
 export async function importWallets(
   context: Context,
@@ -131,7 +131,7 @@ async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet)
   await insertWallet(tx, wallet)
   await wallets.count(tx, { ...wallet, ownerId }, 1)
   for (const address of addresses ?? []) {
-    // Another wallet of the merchant may have the address on another network.
+    // A different wallet of the merchant may already have the same address on a different network.
     await claimAddress(tx, { address: address.address, merchantId })
     await insertWalletAddress(tx, { ...address, merchantId, walletId: id, custody: 'external' })
   }

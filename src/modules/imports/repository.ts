@@ -3,9 +3,9 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 import { selectWallets } from '../wallets/repository.ts'
 
-/** Looks in every merchant, because no two objects of an installation may have the same id. */
+/** The query searches all merchants, because no two objects of an installation may have the same id. */
 const ownersOfIds = (table: 'customers' | 'payoutMethods' | 'wallets') => {
-  // Kysely's types require a single table.
+  // Kysely's types require one table instead of a union of tables.
   const one = table as 'customers'
   return query((p: Params<{ ids: readonly string[] }>) =>
     acrossMerchants(
@@ -51,7 +51,10 @@ export const transfersByIds = query((p: Params<RowIds>) =>
   selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** The condition on the version is always true. Without it, SQLite would read all events of the merchant. */
+/**
+ * The condition on `version` is always true. Without a condition on `version`, SQLite would read all events of the
+ * merchant.
+ */
 export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; id: string }>) =>
   selectFrom('events')
     .select('sequence')
@@ -75,7 +78,7 @@ export const walletsOfAddresses = query((p: Params<{ merchantId: string; address
     .where('address', 'in', listParam(p.addresses)),
 )
 
-/** Sums whole units and remainders separately, so that no sum overflows 64 bits. */
+/** Sums whole units and remainders of the amounts separately, so that no sum overflows 64 bits. */
 export const walletTotalsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('accounts')
     .select('assetCode')

@@ -8,14 +8,17 @@ import { customerStatuses, customerTypes } from '../customers/customer.ts'
 import type { Network } from '../networks/network.ts'
 import { networks, normalizeNetwork } from '../networks/network.ts'
 
-/** The columns that the source has. The import adds the numbers. */
+/** The columns that the source provides. The import adds the sequence numbers. */
 export type SourceCustomer = Omit<NewRowOf<'customers'>, 'merchantId' | 'sequence'>
 
 export type SourcePayoutMethod = Omit<NewRowOf<'payoutMethods'>, 'merchantId' | 'sequence' | 'ownerSequence' | 'checks'>
 
 export type SourceAddress = { id: string; address: string; network: Network; createdAt: string }
 
-/** `addresses` is `null` if the response lacks their ids, for example in the list of a customer's wallets. */
+/**
+ * `addresses` is `null` if the provider's response lacks the ids of the addresses, for example in the list of a
+ * customer's wallets.
+ */
 export type SourceWallet = Omit<NewRowOf<'wallets'>, 'merchantId' | 'sequence' | 'ownerSequence'> & {
   readonly balance: Amount
   readonly addresses: readonly SourceAddress[] | null
@@ -25,7 +28,10 @@ export type SourceObject<Row> = { readonly row: Row } | { readonly id: string | 
 
 const maxTextLength = 1_000
 
-/** Text is not trimmed. No engine stores NUL, and PostgreSQL stores no half of a surrogate pair. */
+/**
+ * Text is not trimmed. SQLite and PostgreSQL reject the character NUL in text, and PostgreSQL also rejects half a
+ * surrogate pair.
+ */
 const text = () =>
   z
     .string()
@@ -38,7 +44,7 @@ const optionalText = () =>
     .nullish()
     .transform((value) => value ?? null)
 
-/** The provider's short form of a customer lacks these texts; the columns require a text (ruling 142). */
+/** The provider's short form of a customer lacks some fields whose columns are not nullable (ruling 142). */
 const textOrEmpty = () =>
   text()
     .nullish()
@@ -185,7 +191,10 @@ const balance = () =>
     return z.NEVER
   })
 
-/** Wallets have no status in this service. A new wallet of the provider is `pending`, and can be used (ruling 141). */
+/**
+ * Wallets have no status in this service. A new wallet of the original provider has the status `pending` but can
+ * already be used (ruling 141).
+ */
 const walletStatus = () => z.enum(['active', 'pending']).transform(() => 'active' as const)
 
 const Wallet = z
@@ -236,7 +245,7 @@ function parseObject<Schema extends z.ZodType>(schema: Schema, value: unknown): 
   const [first] = findFieldErrors(schema, value)
   const { id } = Object(value) as { id?: unknown }
   return {
-    // A hostile id must not fill the report.
+    // The id is cut, because a hostile id could fill the import report.
     id: typeof id === 'string' ? id.slice(0, 36) : null,
     problem: first === undefined ? 'is malformed' : `${first.field === '' ? 'it' : first.field} ${first.message}`,
   }

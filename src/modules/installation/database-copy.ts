@@ -6,8 +6,8 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * A database copy that prevents services from using the database. `isOver`: the database has been moved permanently.
- * `isTarget`: rows, indexes and foreign keys may still be missing.
+ * A running or finished database copy that prevents services from using the database. If `isOver` is true, the database
+ * has been moved permanently. If `isTarget` is true, the copy's target may still lack rows, indexes and foreign keys.
  */
 export type BlockingCopy = {
   readonly message: string

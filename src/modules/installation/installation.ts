@@ -4,9 +4,9 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database to a mode permanently: the first process sets the mode. Demo rates, seeded balances and addresses
- * with public private keys can then never reach live merchants, even if an operator forgets to set `MODE` for a
- * command.
+ * Binds the database permanently to sandbox or live mode: the first process sets the mode. The binding keeps demo
+ * rates, seeded balances and addresses with published private keys away from live merchants, even if an operator
+ * forgets to set `MODE` for a command.
  *
  * @throws Error if the database has another mode
  */

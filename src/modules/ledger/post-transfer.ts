@@ -17,8 +17,8 @@ import {
 type TransferCause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
- * Moves `amount` between the wallet and the kind's clearing account, and `fee` between the wallet and the fee account.
- * Debits equal credits by construction.
+ * A transfer moves `amount` between the wallet and the clearing account of its kind, and `fee` between the wallet and
+ * the fee account. Debits equal credits by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -26,7 +26,10 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly amount: Amount
   readonly fee: Amount
   readonly cause: TransferCause
-  /** Defaults to a new id. An opening has the id of its wallet, so that the wallet's event leads to the opening. */
+  /**
+   * Defaults to a new id. The opening transfer of an imported wallet has the id of the wallet, so that the wallet's
+   * event leads to the opening transfer.
+   */
   readonly id?: string
 }
 
@@ -34,7 +37,7 @@ type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
-/** `createdAt` is also the time of the transfer. */
+/** The entry's `createdAt` is also the time of the ledger transfer. */
 export type WalletEntry = {
   readonly walletId: string
   readonly position: StatementPosition
@@ -44,11 +47,11 @@ export type WalletEntry = {
 type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
- * A conditional update changes the balance first, so nothing has been written if it fails.
+ * A conditional update changes the balance first, so nothing has been written if the update fails.
  *
- * Only deposits and openings have a limit: the sum of all deposits and openings of a wallet is at most `maxAmount`.
- * Money that was paid out stays part of the sum, because it may be returned at any time. So a return is never rejected,
- * and no balance overflows 64 bits (ruling 53).
+ * Only deposits and openings have a limit: the sum of all deposits and openings of a wallet is at most `maxAmount`. The
+ * sum of deposits still includes paid-out money, because a payout may be returned at any time. The limit ensures that a
+ * returned payout is never rejected, and that no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
@@ -102,7 +105,7 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
-/** Returned money is not new, because it had left the wallet before. */
+/** Returned money is not new money, because it was deposited before it left the wallet. */
 const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
   opening: true,
   deposit: true,
@@ -142,8 +145,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Records a transfer without changing a balance. Only for callers that have changed the balance with `debitPayer` or in
- * a bulk import. Other callers use `postTransfer`.
+ * Records a ledger transfer without changing a balance. Only callers that have changed the balance with `debitPayer` or
+ * in a bulk import may use `recordTransfer`. `postTransfer` changes the balance and records the transfer.
  *
  * @returns the transfer's id
  */

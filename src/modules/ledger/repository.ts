@@ -49,7 +49,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited the account meanwhile.
+        // Another transaction may have debited the account since this transaction read the balance.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -82,8 +82,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Returns `null` if the balance is less than the amount. Also lowers the reachable balance, except in rows where
- * migration 0023 set it to the maximum because the true sum is unknown.
+ * Returns `null` if the balance is less than the amount of the reversal. Also lowers the reachable balance (the sum of
+ * deposits), except in rows where migration 0023 set the reachable balance to the maximum because the sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
@@ -108,7 +108,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** The caller excludes transfers without a wallet. */
+/** The calling query must exclude ledger transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

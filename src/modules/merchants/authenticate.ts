@@ -14,7 +14,7 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// For an unknown key, this key is checked instead, so that rejecting it takes as long as rejecting a wrong secret.
+// If an API key is unknown, this dummy key is checked, so that the rejection takes as long as for a wrong secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
@@ -24,28 +24,28 @@ export type AuthenticatedCaller = {
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks are in CIDR notation. `null` means every network. */
+  /** The networks from which the API key may be used, in CIDR notation. `null` means every network. */
   readonly networks: readonly string[] | null
 }
 
-/** Both times are in milliseconds since 1970; `until` is exclusive. */
+/** `from` and `until` are in milliseconds since 1970; `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
-/** Tolerated clock difference of the process that signed a token. */
+/** The tolerated clock difference between this process and the process that signed a client token. */
 const clockToleranceMs = 60_000
 
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Returns synchronously if the credential is cached and neither a key nor a sandbox clock has changed since.
+ * Returns synchronously if the credential is cached and no API key or sandbox clock has changed since.
  *
- * Malformed, unknown, expired and revoked credentials, and credentials of the other mode, use the same code path and
- * get the same error (ruling 4).
+ * Malformed, unknown, expired and revoked credentials, and sandbox credentials in live mode (or the reverse), use the
+ * same code path and get the same error (ruling 4).
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // Read the cache version before the row, because the version must not be newer.
+  // Read the cache version before the API key's row, so that the version is never newer than the row.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))
@@ -78,7 +78,7 @@ async function authenticateFromDatabase(
       ? cachedKeyOf(service, row, matchesHash(key?.secret ?? dummyKey.secret, row?.secretHash ?? dummySecretHash))
       : await cachedKeyOfToken(service, token, row)
   if (!valid || !isValidAt(valid.validity, service.wallClock())) {
-    // To prevent timing attacks, each rejection includes lookups of one existing and one missing key, in either order.
+    // To prevent timing attacks, each rejection looks up one existing and one missing API key, in either order.
     await apiKeyById(service.db, { id: row ? dummyKey.id : (latestValidKeyIds.get(service.db) ?? dummyKey.id) })
     throw new DomainError('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
@@ -107,7 +107,7 @@ function cachedKeyOf({ mode }: Service, row: ApiKeyRow | null, isSecretCorrect: 
   }
 }
 
-/** A token has at most the scopes and lifetime of its API key. */
+/** A client token has at most the scopes and lifetime of its API key. */
 async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow | null): Promise<CachedKey | null> {
   const claims = await verifyClientToken(
     service.secrets,
@@ -118,8 +118,8 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // If the issue time is in the future, the token comes from a clock that was ahead. The token is not valid yet:
-  // otherwise it could be used for longer than the maximum lifetime.
+  // A token is not valid before its issue time, so that a clock that was ahead does not extend the token's maximum
+  // lifetime.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -134,7 +134,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Does nothing if the recorded use is within one minute of `usedAt`. */
+/** Does nothing if the stored time of the API key's last use is within one minute of `usedAt`. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -145,20 +145,23 @@ export const recordKeyUse = defineInternalOperation(
 
 type KeyCache = {
   readonly version: number
-  /** The key is the hash of the whole credential. */
+  /** The map's key is the hash of the whole credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * The key is the credential itself, which saves hashing it. The map is cleared after one second. Lookups leak no
-   * timing, because V8 seeds its string hashes per process.
+   * The map's key is the credential itself, which saves hashing the credential. The map is cleared after one second.
+   * Lookups in the map leak no timing, because V8 seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
-/** `null` if the engine has no table versions: then the cache could miss that another process has revoked a key. */
+/**
+ * Returns no cache if the database engine has no table versions, because the cache could then miss that another process
+ * revoked an API key.
+ */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Neither version ever decreases, so their sum identifies both.
+  // Table versions never decrease, so the sum of two versions changes whenever either version changes.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -172,7 +175,10 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/** The id is looked up when an unknown credential is rejected. */
+/**
+ * The id of the latest valid API key, which the rejection of an unknown credential also looks up, to take as long as
+ * other rejections.
+ */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -180,12 +186,12 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A recorded use in the future comes from a clock that was ahead, so it does not prevent an update.
+  // If the recorded last use is in the future, some clock was ahead, so the time is still updated.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
   // The write is not awaited, because a request must neither wait for it nor fail with it.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** Concurrent requests cause one write, because recorded and queued uses are remembered here. */
+/** Remembers recorded and queued uses of API keys, so that concurrent requests cause one write. */
 const recentUses = new WeakMap<Database, Map<string, number>>()

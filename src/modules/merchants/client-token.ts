@@ -9,13 +9,13 @@ import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 export const maxTokenSeconds = 24 * 3_600
 
-/** The algorithm is fixed, so that a token's header can't choose it. */
+/** The signature algorithm is fixed, so that a token's header cannot choose the algorithm. */
 const algorithm = 'HS256'
 
-/** Times are in seconds since 1970. */
+/** The token's times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** `null` means the merchant itself. */
+  /** `customerId` is `null` if the token is for the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number
@@ -52,11 +52,11 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Verifying a signature takes longer than the rest of a small request. */
+/** Caches verified tokens, because verifying a signature takes longer than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
- * The caller checks the expiry.
+ * The caller must check the token's expiry.
  *
  * @returns `null` for a malformed or modified token, another key, or another algorithm
  */
@@ -73,7 +73,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
   try {
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // Checked last, so that a non-canonical signature takes as long as a wrong signature.
+    // The encoding is checked last, so that rejecting a non-canonical signature takes as long as rejecting a wrong
+    // signature.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
@@ -82,7 +83,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 
 /**
  * Base64 decoders also accept padding, other alphabets and nonzero trailing bits, so one signature would have several
- * encodings. Header and payload need no such check, because the signature covers their encoded form.
+ * encodings. The token's header and payload need no check of their encoding, because the signature covers the encoded
+ * text.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -98,8 +100,9 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * Derives the secret from the stored hash of the API key, so that tokens need no table and become invalid with the key.
- * If SECRETS_KEY is set, it is the salt, so that a holder of the API key cannot forge tokens.
+ * Derives the signing secret from the stored hash of the API key, so that client tokens need no table and become
+ * invalid with the API key. If SECRETS_KEY is set, it salts the signing secret, so that a holder of the API key cannot
+ * forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

@@ -13,7 +13,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Merchants are oldest first.
+ * Lists merchants oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -30,10 +30,9 @@ export async function listMerchants(
   return { items, next: merchants.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** A query over this many merchants takes a millisecond or two. */
+/** A query over 500 merchants takes a millisecond or two. */
 const batchSize = 500
 
-/** The generator yields to the event loop between batches. */
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const merchantIds = (await merchantIdsAfter(db, { after, limit: batchSize })).map(({ id }) => id)

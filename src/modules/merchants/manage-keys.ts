@@ -12,7 +12,7 @@ import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** A rotation needs an old key and a new key. */
+/** During a rotation, the old and the new API key are both valid. */
 const maxLiveKeys = 2
 
 const maxRestrictedKeys = 100
@@ -21,7 +21,7 @@ const maxNetworks = 50
 
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
-/** Without these fields, the key is unrestricted. */
+/** An API key without scopes, expiry and networks is unrestricted. */
 export const CreateKeyInput = z.object({
   scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
@@ -37,7 +37,7 @@ function networkList() {
 }
 
 /**
- * The service never shows the returned key again.
+ * The service never shows the returned API key again.
  *
  * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
@@ -63,7 +63,8 @@ export async function createKey(
 }
 
 /**
- * Keeps the latest unrestricted key, so that clients can switch to the new key, and revokes older unrestricted keys.
+ * Keeps the latest unrestricted API key, so that clients can switch to the new key, and revokes older unrestricted
+ * keys.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -117,7 +118,6 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Stores only the hash of the secret. */
 export async function addKey(
   tx: Tx,
   { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,

@@ -28,9 +28,8 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** Background work uses this context, which has the merchant's clock. */
+/** Returns the context for background work, with the merchant's sandbox clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Clocks move only in the sandbox.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

@@ -18,7 +18,7 @@ export const SetExtendedPublicKeysInput = z.object({
 })
 
 /**
- * An absent key keeps its value.
+ * If an extended public key is absent from the input, the stored key stays.
  *
  * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
@@ -45,15 +45,18 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** An equivalent key does not replace the stored key, because addresses are numbered per stored string. */
+/**
+ * An extended public key that differs only in its encoding does not replace the stored key, because the derivation
+ * index is counted for each stored string.
+ */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
   return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
 }
 
 /**
- * Rejects a key of another merchant, because both merchants would get the same addresses. Compares only the public key
- * and the chain code, from which addresses derive: exports of the same key can differ in their metadata.
+ * Rejects an extended public key of another merchant, because both merchants would get the same addresses. Compares
+ * only public key and chain code, because exports of the same extended public key can differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,
@@ -78,7 +81,7 @@ function keyErrors({ mode }: Service, field: string, key: string | null | undefi
   try {
     const normalized = publicKeyAndChainCode(key.trim())
     if (mode !== 'live' || !sandboxKeys.includes(normalized)) return []
-    // Anyone can spend from addresses of the sandbox's key.
+    // Anyone can spend from addresses of the sandbox's extended public key.
     return formatErrors("must not be the sandbox's own key, because its private key is public")
   } catch (error) {
     return formatErrors(`is not usable: ${(error as Error).message}`)

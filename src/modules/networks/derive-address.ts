@@ -31,7 +31,7 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 }
 
 /**
- * Returns the parts of the key that determine its addresses (BIP-32).
+ * Returns the parts of an extended public key that determine its addresses (BIP-32).
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -42,9 +42,9 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 }
 
 /**
- * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`. Rejects keys of other
- * levels (depth other than 3, or not hardened), because the merchant's wallet software would never scan their
- * addresses, and money sent there would seem lost.
+ * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`. Rejects keys that are
+ * not of account level (depth 3, hardened), because the merchant's wallet software would never scan their addresses,
+ * and money sent there would seem lost.
  *
  * @throws Error, the first that applies: a private key, not an extended key, wrong checksum, wrong version, wrong
  * level, not a point on the curve. No message contains the key
@@ -63,7 +63,7 @@ export function parseExtendedPublicKey(text: string): HDKey {
 
 function accountNode(text: string, bytes: Uint8Array): HDKey {
   const fields = new DataView(bytes.buffer, bytes.byteOffset)
-  // Byte 45 is 0 for a private key, regardless of the version.
+  // Byte 45 of an extended key is 0 if the key is private, regardless of the version bytes.
   if (fields.getUint8(45) === 0) throw new Error(privateKeyMessage)
   if (fields.getUint32(0) !== 0x0488b21e) {
     throw new Error('The extended public key has a version other than xpub, such as ypub, zpub or tpub.')
@@ -83,12 +83,15 @@ const privateKeyMessage =
   'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key, ' +
   'and move the funds of a key that was disclosed.'
 
-/** The result is cached, because parsing a key and its first derivation cost as much as deriving the address. */
+/**
+ * Caches the external chain's key, because parsing the extended public key and deriving the chain cost as much as
+ * deriving an address.
+ */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** In live mode every merchant has its own keys, so the cache is limited. */
+/** The cache is limited, because in live mode every merchant has its own extended public keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

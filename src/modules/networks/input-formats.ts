@@ -4,9 +4,9 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns `null`, or an error message that follows the field's name (ruling 23). Allows the addresses in the contract's
- * samples, although some of the EVM addresses have letters that are not hexadecimal, and one has a digit too few. Does
- * not verify checksums.
+ * Returns `null` for a valid address, otherwise an error message that follows the field's name (ruling 23). Allows the
+ * sample addresses of the API contract, although some of its EVM addresses have letters that are not hexadecimal, and
+ * one has a digit too few. Does not verify the checksum of an address.
  */
 export function addressFormatError(network: Network, address: string): string | null {
   const { matches, description } = addressFormats[addressFamily(network)]
@@ -26,7 +26,6 @@ export function transactionHashFormat(network: Network): string {
   return transactionHashFormats[addressFamily(network)].description
 }
 
-/** Returns the canonical form, or `null` if the hash is malformed. */
 export function parseTransactionHash(network: Network, text: string): string | null {
   return transactionHashFormats[addressFamily(network)].parse(text)
 }
@@ -42,7 +41,7 @@ const transactionHashFormats: Record<AddressFamily, TransactionHashFormat> = {
     description: '64 hexadecimal digits',
     parse: (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
   },
-  // A transaction's first signature is its id.
+  // The id of a Solana transaction is the transaction's first signature.
   solana: {
     description: '64 bytes in base58',
     parse: (text) => (isBase58(text) && text.length <= 88 && base58.decode(text).length === 64 ? text : null),

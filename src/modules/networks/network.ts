@@ -1,5 +1,5 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
-/** Networks are spelled as in the contract (ruling 25). */
+/** The networks are spelled as in the API contract (ruling 25). */
 export const networks = defineEnum({
   erc20: 'Ethereum (ERC-20 tokens).',
   polygon: 'Polygon. Its addresses are those of Ethereum.',
@@ -10,7 +10,7 @@ export const networks = defineEnum({
 
 export type Network = (typeof networks)[number]
 
-/** The networks of a family share keys and encoding, so a key has the same address on all of them. */
+/** All networks of an address family share keys and encoding, so a public key has the same address on all of them. */
 const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 export type AddressFamily = (typeof addressFamilies)[number]
@@ -35,8 +35,8 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
  * The number of confirmations after which a transaction is considered final. The block that contains the transaction is
  * the first confirmation.
  * - Ethereum: a block is finalized two epochs of 32 slots after its own epoch (Gasper, ethereum.org).
- * - Polygon: the depth that was used before milestones (PIP-11, "current finality time breakdown: 256 blocks"). The
- *   deepest known reorganization, in February 2023, had 157 blocks.
+ * - Polygon: the number of blocks that was used before the milestones (PIP-11, "current finality time breakdown: 256
+ *   blocks"). Polygon's deepest known reorganization, in February 2023, had 157 blocks.
  * - BNB Smart Chain: two thirds of the 21 validators plus one (BNB Chain's documentation, without fast finality).
  * - Tron: 19 of the 27 super representatives, after which the block is solidified (TRON's documentation).
  * - Solana: the block is rooted after 31 more blocks, which `getSignatureStatuses` calls `finalized`.
@@ -57,12 +57,12 @@ export function addressFamily(network: Network): AddressFamily {
   return families[network]
 }
 
-/** The spelling in asset codes, for example `Erc20` (contract 2.4). */
+/** Returns the network's spelling in asset codes, for example `Erc20` (contract 2.4). */
 export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The spellings in requests, in asset codes, and in capitals. Requests may use any other case too. */
+/** The usual spellings of networks; requests may spell networks in any case. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),

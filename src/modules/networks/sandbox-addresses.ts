@@ -8,8 +8,9 @@ import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.
 import type { AddressFamily } from './network.ts'
 
 /**
- * `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools ("test" eleven times, then "junk").
- * Their private keys are public, so anyone can spend money sent to their addresses: live mode must reject these keys.
+ * `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools share ("test" eleven times, then "junk").
+ * Live mode must reject the sandbox's keys: their private keys are public, so anyone can spend money sent to their
+ * addresses.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
@@ -17,8 +18,8 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
- * On EVM networks and Tron, the address derives from chain `1` of the sandbox's key, which is otherwise unused, and
- * from two 31-bit parts of a hash of the merchant's id.
+ * On EVM networks and Tron, a sandbox merchant's address derives from chain `1` of the sandbox's key and from two
+ * 31-bit parts of a hash of the merchant's id.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
@@ -32,9 +33,9 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * The address is on the curve and unique to the index. ed25519 keys derive from private keys only (SLIP-0010), so the
- * sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`. The holder of the
- * mnemonic can compute the private scalar of each sum.
+ * The Solana address is on the ed25519 curve and unique to the index. ed25519 keys derive from private keys only
+ * (SLIP-0010), so the sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`.
+ * The holder of the mnemonic can compute the private key of each address.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))

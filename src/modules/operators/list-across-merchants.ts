@@ -6,7 +6,7 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
 
-/** The id begins with a UUID. */
+/** A row's id must begin with a UUID. */
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
@@ -16,7 +16,7 @@ type FilteredMerchantList<Item, Input> = {
   readonly filter: Input & CreatedBeforeFilter
 }
 
-/** `next` is the cursor of the next page; `total` is `null` if a list is not counted. */
+/** `next` is the cursor of the next page; `total` is `null` if the list's rows are not counted. */
 export type CrossMerchantPage<Item> = {
   readonly items: readonly Item[]
   readonly total: number | null
@@ -53,7 +53,6 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** The id orders rows with the same time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
@@ -66,7 +65,8 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
     ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
   }
   const firstSlice = await list.slice(context, { ...input, first })
-  // After a position, `firstSlice` counts only the rows after that position, so the total comes from another slice.
+  // If the page starts after a position, `firstSlice` counts only rows after that position, so the total comes from a
+  // separate query.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
     readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
@@ -88,7 +88,7 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** Sorts rows with the same time by id, because the order of the merchant's list can differ. */
+/** Sorts rows with the same creation time by id, because the merchant's list can have another order. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -122,7 +122,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns an exclusive upper bound that still includes rows with the time of the position. */
+/** Returns an exclusive upper bound for creation times that still includes rows with the position's creation time. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -7,8 +7,6 @@ import type { Payout } from '../payouts/payout.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { ListedDelivery } from '../webhooks/endpoints/merchant-deliveries.ts'
 
-// Rows for the output of commands and for the console's files.
-
 export function customerRow(customer: Customer) {
   const { id, status, customerType, email, phone, createdAt } = customer
   return { id, status, customerType, name: customerName(customer), email, phone, createdAt }
@@ -66,7 +64,6 @@ export function customerName({ businessName, firstName, lastName }: Customer): s
   return businessName ?? [firstName, lastName].filter(Boolean).join(' ')
 }
 
-/** A string that is not a date is returned unchanged. */
 export function startOfDay(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }

@@ -19,16 +19,16 @@ import {
 } from './repository.ts'
 import { signInAction } from './sign-in.ts'
 
-/** The link must be valid long enough to give it to the operator. */
+/** The sign-in link must be valid long enough to give it to the operator. */
 const linkLifetimeMs = 3_600_000
 
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** Signs an operator in once. Only the hash of the token is stored. */
+/** Signs an operator in once. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
-/** The returned link is not shown again. @throws DomainError INVALID_INPUT */
+/** The service never shows the returned sign-in link again. @throws DomainError INVALID_INPUT */
 export async function createOperator(
   service: Service,
   input: { readonly name: string; readonly role: string },
@@ -55,7 +55,7 @@ function newLink({ wallClock }: Service, name: string) {
   return { linkHash: hashSecret(token), linkExpiresAt, link: { name, token, expiresAt: linkExpiresAt } }
 }
 
-/** Invalidates the previous link. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/** Invalidates the operator's previous sign-in link. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
 export async function createOperatorLink(service: Service, input: { readonly name: string }): Promise<OperatorLink> {
   const { name } = parseInput(OperatorInput, input)
   const { link, ...columns } = newLink(service, name)
@@ -95,7 +95,7 @@ async function requireOperator(tx: Tx, name: string) {
   return operator
 }
 
-/** `linkExpiresAt` is `null` if the operator has no unused link. */
+/** `linkExpiresAt` is `null` if the operator has no unused sign-in link. */
 export type OperatorSummary = Pick<Operator, 'name' | 'role'> & {
   readonly source: 'operator create' | 'CONSOLE_USERS'
   readonly hasPassword: boolean

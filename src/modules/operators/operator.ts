@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { rejectField, text } from '../../core/input.ts'
 
-/** `look` may open all pages of the console; `act` may also perform actions. */
+/** The role `look` may open all pages of the console; the role `act` may also perform actions. */
 export const operatorRoles = ['look', 'act'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
 /**
- * `id` is `null` for an operator from CONSOLE_USERS. A change of the role or the password of a stored operator
- * increases `revision`.
+ * `id` is `null` for an operator from CONSOLE_USERS. `revision` increases when the role or the password of a stored
+ * operator changes.
  */
 export type Operator = {
   readonly id: string | null
@@ -34,7 +34,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** All characters are allowed. The length is the number of code points. */
+/** A password may contain any characters. The password's length is counted in code points. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

@@ -11,10 +11,11 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * The context has the merchant's clock.
+ * Returns a context with the clock of the deposit's merchant.
  *
  * @param merchant is the merchant's id, which is required if several merchants have a deposit with this reference
- * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several have such a deposit
+ * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several merchants have a deposit with
+ * this reference
  */
 export async function createDepositOwnerContext(
   service: Service,

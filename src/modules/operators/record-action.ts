@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown if the same form was submitted before. */
+/** Thrown if the same console form was submitted before. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -42,7 +42,7 @@ export async function recordAction<Result>(
       const result = await operation(tx)
       const subjectId = typeof subject === 'string' ? subject : subject(result)
       const row = { ...action, id: service.newId(), createdAt: timestamp(service.now()) }
-      // UUIDs are stored in canonical form, for lookups.
+      // A subject that is a UUID is stored in canonical form, so that lookups find it.
       await insertOperatorAction(tx, { ...row, subject: parseUuid(subjectId) ?? subjectId })
       return result
     }, options)
@@ -68,10 +68,10 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * `action` is the name of the command, `subject` the id of the object, and `details` has the other arguments, never a
- * secret.
+ * `action` is the name of the command, `subject` the id of the object, and `details` has all further arguments except
+ * secrets.
  */
 export type OperatorAction = RowOf<'operatorActions'>
 
-/** `operator` is the name of an operator or of the machine's user. */
+/** `operator` is the name of a console operator or of the machine's user. */
 export type Actor = Pick<OperatorAction, 'operator' | 'session'>

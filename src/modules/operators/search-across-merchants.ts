@@ -11,7 +11,7 @@ import { customerName } from './list-rows.ts'
 const concurrentMerchants = 20
 
 /**
- * Exact matches of all merchants come before matches of names.
+ * Exact matches of all merchants come before matches by name.
  *
  * @param merchant is the id of the only merchant to search
  * @throws DomainError INVALID_INPUT, or RESOURCE_NOT_FOUND for an unknown merchant
@@ -39,7 +39,7 @@ export async function searchAcrossMerchants(
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 
-/** `id` identifies the page to link to: for a deposit, it is the id of the wallet. */
+/** `id` identifies the console page of the search result: for a deposit, `id` is the wallet's id. */
 export function searchRow(hit: SearchHit) {
   const { type, isExact, row } = hit
   const { merchantId, createdAt } = row

@@ -24,15 +24,16 @@ export type PastSignIn = { readonly at: string; readonly address: string }
 export type SignIn = { readonly operator: Operator; readonly previous: PastSignIn | null }
 
 /**
- * `rejected` is the name if an operator with this name exists. Any other input is omitted, because it may be a password
- * in the wrong field.
+ * `rejected` is the entered name if an operator with this name exists. An unknown name is omitted, because it may be a
+ * password in the wrong field.
  */
 export type RejectedSignIn = { readonly rejected: string | null }
 
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * CONSOLE_USERS have precedence over stored operators. A wrong password takes as long as an unknown name.
+ * CONSOLE_USERS have precedence over stored operators. Rejecting a wrong password takes as long as rejecting an unknown
+ * name.
  *
  * @throws DomainError UNAVAILABLE
  */
@@ -79,7 +80,7 @@ function withoutSecrets({ id, name, role, revision }: Operator): Operator {
   return { id, name, role, revision }
 }
 
-/** `null` if the link is wrong, used or expired. */
+/** Returns `null` if the sign-in link is wrong, used or expired. */
 export async function findOperatorByLink({ db, wallClock }: Service, token: string): Promise<Operator | null> {
   const operator = await operatorByLink(db, { linkHash: hashSecret(token) })
   if (operator?.linkExpiresAt == null || Date.parse(operator.linkExpiresAt) <= wallClock()) return null
@@ -87,10 +88,10 @@ export async function findOperatorByLink({ db, wallClock }: Service, token: stri
 }
 
 /**
- * The link cannot be used again. A new password ends all other sessions of the operator.
+ * A sign-in link can be used only once. A new password ends all other sessions of the operator.
  *
  * @param password is the password to set, or an empty string to keep the current password
- * @returns `null` if the link is wrong, used or expired
+ * @returns `null` if the sign-in link is wrong, used or expired
  * @throws DomainError INVALID_INPUT, UNAVAILABLE
  */
 export async function signInByLink(
@@ -125,7 +126,7 @@ function parsePassword(password: string): string {
   return parseInput(z.object({ password: newPassword() }), { password }).password
 }
 
-/** Returns false after the operator was removed, or the role or password was changed. */
+/** Returns false if the operator was removed, or if the operator's role or password was changed. */
 export async function isCurrentOperator({ db }: Service, { id, revision }: Operator): Promise<boolean> {
   return id === null || (await operatorById(db, { id }))?.revision === revision
 }

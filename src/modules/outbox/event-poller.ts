@@ -6,10 +6,7 @@ import { latestEventSequences } from './repository.ts'
 
 export const eventBatchSize = 500
 
-/**
- * The pause after a poll, as a multiple of the poll's duration. So polling uses at most a tenth of the time, even with
- * many subscribed merchants. The pause has a maximum, so that one slow poll does not delay later events.
- */
+/** The pause after a poll is nine times the poll's duration, so polling uses at most a tenth of the time. */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
@@ -28,7 +25,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// The key is `watch`, because the copies of a database object for each request share it.
+// The map's key is `watch`, because all copies of the database object share this function.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -40,12 +37,12 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` needs no query. If the last poll failed, `latest` throws the poll's error, so that subscribers notice the
- * failure.
+ * `latest` needs no query. If the last poll for new events failed, `latest` throws the poll's error, so that
+ * subscribers notice the failure.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
-/** All subscribers of a process share one poll, which runs after commits. */
+/** All subscribers of a process share one poll for new events, which runs after commits. */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   listener: () => void,
@@ -118,8 +115,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams events in batches: first all events after `after`, then new events when they are committed. `null` streams
- * only new events.
+ * Streams events in batches: first all events after `after`, then new events when they are committed. If `after` is
+ * `null`, only new events are streamed.
  *
  * @param signal ends the stream, even if the stream was never read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

@@ -63,7 +63,7 @@ export function objectTypeOf(type: EventType): EventObjectType {
 
 const sequenceDigits = 10
 
-/** Sequences are stored in four bytes. */
+/** Event sequences are stored in four bytes. */
 export const maxEventSequence = 2 ** 31 - 1
 
 /**
@@ -78,7 +78,10 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
   return `evt_${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${merchantBits.slice(0, 3)}-${variant}${merchantBits.slice(4, 7)}-${merchantBits.slice(7, 9)}${end}`
 }
 
-/** Returns `null` for a malformed id. The caller must compare the whole id with the id of the event that it finds. */
+/**
+ * Returns `null` for a malformed event id. The caller must compare the whole id with the id of the event that has this
+ * sequence.
+ */
 export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []
@@ -86,7 +89,7 @@ export function sequenceOfEventId(id: string): number | null {
   return sequence <= maxEventSequence ? sequence : null
 }
 
-/** An empty list means all types. */
+/** An empty list of event types means all types. */
 export const optionalEventTypes = () =>
   optional(z.array(z.string())).transform((types, context) => {
     const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)

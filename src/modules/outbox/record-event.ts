@@ -4,15 +4,15 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * Events of objects with a fixed set of events have `version`, the event's number among the events of its object.
- * Events of other objects have `data`, the object's row. `at` is the time in the object's row.
+ * If an object type has a fixed series of events, its events have `version`, the event's position in the series. If an
+ * object can change any number of times, its events have `data`, the object's row. `at` is the time of the change in
+ * the object's row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** Events are in a linked list, latest first. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
@@ -21,14 +21,14 @@ type DeferredEvent = {
 
 const deferredEventsPrefix = 'events '
 
-/** Metrics read the event of a deferred write here. `null` if the write is not an event. */
+/** Returns the event of a deferred write for the metrics, or `null` if the write is not an event. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
- * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. So
- * their sequence is gapless and in commit order, and the merchant's sequence row is locked last and only briefly.
+ * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. Late
+ * inserts keep event sequences gapless and in commit order, and lock the merchant's sequence row only briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

@@ -27,7 +27,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** The event's sequence is the latest reserved number minus `back`. */
+/** The event's sequence is the latest reserved sequence number minus `back`. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -107,7 +107,10 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** All subscribers share the poll, so this reads the sequences of several merchants and of all customers. */
+/**
+ * All subscribers share one poll, so the query reads the latest event sequences of several merchants and of all their
+ * customers.
+ */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

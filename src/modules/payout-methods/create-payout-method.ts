@@ -30,7 +30,7 @@ import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
-/** Each endpoint registers one type, so `type` is optional (ruling 104). */
+/** Each endpoint registers one type of payout method, so `type` is optional in the request (ruling 104). */
 const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
   optional(oneOf([type])).transform(() => type)
 
@@ -58,10 +58,10 @@ export const CreateWalletPayoutMethodInput = z.object({
 })
 
 /**
- * Contract 4.4. The same account may be registered twice (ruling 28). An account with a failed check is accepted, and
- * the result of the check is stored (ruling 23).
+ * Contract 4.4. The same bank account may be registered twice (ruling 28). A bank account with a failed check is
+ * accepted, and the result of the check is stored (ruling 23).
  *
- * @param input `currency` is a supported fiat currency. Without `customerId`, the merchant owns the method
+ * @param input `currency` is a supported fiat currency. If `customerId` is absent, the merchant owns the payout method
  */
 export const createBankPayoutMethod = defineOperation(
   {
@@ -91,10 +91,11 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Contract 4.6. The same address may be registered twice (ruling 28). An address with a wrong format is rejected, but
- * one with a wrong checksum is accepted, and the result of the check is stored (ruling 23).
+ * Contract 4.6. The same wallet address may be registered twice (ruling 28). An address with a wrong format is
+ * rejected, but an address with a wrong checksum is accepted, and the result of the check is stored (ruling 23).
  *
- * @param input `network` is one of the stablecoin's networks. Without `customerId`, the merchant owns the method
+ * @param input `network` is one of the stablecoin's networks. If `customerId` is absent, the merchant owns the payout
+ * method
  */
 export const createWalletPayoutMethod = defineOperation(
   {

@@ -13,12 +13,12 @@ import { lockOwnedPayoutMethod } from './update-bank-payout-method.ts'
 
 const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
-/** The original provider's message, without a full stop (ruling 100). */
+/** The original provider's message has no full stop (ruling 100). */
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
- * Deletes methods of any type (contract 4.7), even if the customer is closed (ruling 35). Payouts to the method keep
- * its details.
+ * Deletes payout methods of any type (contract 4.7), even if the customer is closed (ruling 35). Existing payouts to a
+ * deleted payout method keep its details.
  *
  * @returns the deleted method
  */

@@ -3,7 +3,9 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** A form is for one type, one currency and one owner, so it does not show these fields. */
+/**
+ * A form is for one type of payout method, one currency and one owner, so the form does not show these three fields.
+ */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
@@ -37,7 +39,6 @@ function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, Fiel
   return Object.fromEntries(descriptions)
 }
 
-/** Fields with a national format have examples for NGN and ZAR only. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
   return {
     ...commonExamples,

@@ -19,27 +19,29 @@ export const PayoutMethodRequirementsInput = z.object({ currency: text(), countr
 export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
-  /** The length is in code points, after trimming and NFC normalization; `null` if `allowedValues` lists all values. */
+  /**
+   * The maximum length is in code points, after trimming and NFC normalization; it is `null` if `allowedValues` lists
+   * all values.
+   */
   readonly maxLength: number | null
-  /** A regular expression for the flag `u` or `v`. Does not check the length. */
+  /** A regular expression for the flag `u` or `v`. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
-  /** A failed check does not reject the value (ruling 23). */
   readonly checks: readonly CheckCode[]
   readonly example: string | null
 }
 
 export type PayoutMethodRequirements = {
   readonly currency: string
-  /** `null` for a stablecoin, and for a currency that the contract does not mention. */
+  /** The country is `null` for a stablecoin, and for a currency that the API contract does not mention. */
   readonly country: string | null
   readonly type: PayoutMethodType
   readonly fields: readonly FieldRequirement[]
 }
 
 /**
- * Derives the fields from the input schemas and checks of the operations, so that the requirements cannot contradict
- * the operations.
+ * Derives the required fields from the input schemas and checks of the operations, so that the requirements cannot
+ * contradict the operations.
  *
  * @param input `country` is the country of the bank; it is optional, because the currency implies it
  * @throws DomainError INVALID_INPUT, also if currency and country do not match
@@ -101,7 +103,7 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Only `field` and `code` are used. */
+  /** Of the check results, only `field` and `code` are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

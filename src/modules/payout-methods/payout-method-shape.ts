@@ -11,7 +11,6 @@ import type {
 } from './payout-method.ts'
 import { bankDescriptions, customerDescription, walletDescriptions, walletExamples } from './payout-method-fields.ts'
 
-/** The members of every type (contract 2.2). */
 const commonMembers = (type: PayoutMethod['type'], currency: string): ShapeMembers<ListedPayoutMethod> => ({
   id: member((method) => method.id, uuid('The id of the payout method.', '01980c5e-8b21-7f4d-a0c3-1d2e3f405162')),
   type: member((method) => method.type, oneOf('The type of payout method.', [type])),

@@ -38,7 +38,9 @@ export const listedColumns = [
 ]
 type ListedColumn = (typeof listedColumns)[number]
 
-/** Omits `checks`, because reading them would make a page take 1.5 times as long. */
+/**
+ * A listed payout method omits `checks`, because reading the check results would make a page take 1.5 times as long.
+ */
 export type ListedPayoutMethod = {
   BANK: ListedMethod<BankPayoutMethod>
   WALLET: ListedMethod<WalletPayoutMethod>
@@ -46,7 +48,7 @@ export type ListedPayoutMethod = {
 
 export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
-/** A CHECK constraint of the table guarantees the columns of each type. */
+/** A CHECK constraint guarantees the columns of each type of payout method. */
 export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }

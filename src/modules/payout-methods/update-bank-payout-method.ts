@@ -20,7 +20,7 @@ import { lockPayoutMethodById, updateBankDetails } from './repository.ts'
 
 const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
-// An absent field keeps its value; an optional field that is null or empty is cleared.
+// Fields that are absent from the request keep their value; an optional field that is null or empty is cleared.
 const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: optionalUuidOrEmpty(),
@@ -84,8 +84,9 @@ export async function recordMethodChange(
 }
 
 /**
- * Returns `null` if the owner has no such method. `customerId` must be the customer of the method, or `null` if the
- * merchant owns it, so that a request never acts on another owner's method (ruling 27).
+ * Returns `null` if the owner has no payout method with this id and type. `customerId` must be the payout method's
+ * customer, or `null` if the merchant owns the payout method, so that a request never acts on another owner's payout
+ * method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

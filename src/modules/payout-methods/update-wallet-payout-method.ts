@@ -19,19 +19,19 @@ import { lockOwnedPayoutMethod, recordMethodChange } from './update-bank-payout-
 
 const { customerId: _, ...fields } = CreateWalletPayoutMethodInput.shape
 
-// An absent field keeps its value; a label that is null or empty is cleared.
+// Fields that are absent from the request keep their value; a label that is null or empty is cleared.
 const UpdateWalletPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: optionalUuidOrEmpty(),
   ...z.object(fields).partial().shape,
 })
 
-/** The original provider's message, without a full stop (ruling 126). */
+/** The original provider's message has no full stop (ruling 126). */
 const notFoundMessage = 'Wallet not found'
 
 /**
  * Ruling 126. Payout methods of the type BANK are not found. Fails with INVALID_INPUT if currency, network and address
- * do not match after the change. All other errors come first.
+ * do not match after the change. The match of currency, network and address is checked after all other errors.
  *
  * @param input `customerId` identifies the owner and never changes it
  */
@@ -71,7 +71,7 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/** An unchanged destination stays valid even on a network that is no longer offered (ruling 102). */
+/** An unchanged currency, network and address stay valid even if the network is no longer offered (ruling 102). */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

@@ -8,15 +8,12 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween, transfersBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** The limit keeps reading a batch from blocking the event loop for more than about 3 ms. */
+/** The batch size keeps reading a batch of events from blocking the event loop for more than about 3 ms. */
 const eventsPerBatch = 2_000
 
 const restToBatchRatio = 4
 
-/**
- * Unsealed events are left to the sealer, which counts them anyway. If there are more than this, the catch-up counts
- * them.
- */
+/** The catch-up counts unsealed events only if there are more than 100,000, because the sealer counts them anyway. */
 const maxUnsealedEvents = 100_000
 
 const firstPollDelayMs = 1_000
@@ -28,8 +25,9 @@ export type StatisticsCatchUp = {
 }
 
 /**
- * Counts events that are older than the statistics, and events that an interrupted rebuild did not count. The sealer
- * counts all later events. Any number of processes may run the catch-up, because a batch is counted only once.
+ * Counts events that are older than the payout statistics, and events that an interrupted rebuild did not count. The
+ * sealer counts all later events. Any number of processes may run the catch-up, because a batch of events is counted
+ * only once.
  */
 export function startStatisticsCatchUp({
   service,
@@ -113,7 +111,7 @@ export async function countHistory(service: Service, options: CountOptions): Pro
   }
 }
 
-/** Ends early if another process counts the same merchant. */
+/** Ends early if another process counts the events of the same merchant. */
 async function* countRange(
   service: Service,
   { merchantId, after: first, through: last }: { merchantId: string; after: number; through: number },

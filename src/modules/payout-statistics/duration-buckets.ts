@@ -15,7 +15,8 @@ export function bucketOfDuration(durationMs: number): number {
 }
 
 /**
- * The result is in milliseconds. `counts` has the number of payouts in each bucket, and `share` is for example 0.95.
+ * Returns the estimated duration in milliseconds. `counts` has the number of payouts in each bucket, and `share` is for
+ * example 0.95.
  */
 export function estimateQuantile(counts: ReadonlyMap<number, number>, share: number): number | null {
   const buckets = [...counts].filter(([bucket]) => bucket !== noDuration).toSorted(([one], [other]) => one - other)

@@ -4,11 +4,13 @@ import type { PayoutStatus } from '../payouts/payout.ts'
 import { bucketOfDuration, noDuration } from './duration-buckets.ts'
 
 /**
- * A row counts the payouts of a merchant that reached a status on a day in UTC, and sums their amounts and fees.
+ * A statistics row counts the payouts of a merchant that reached a status on a day in UTC, and sums the amounts and
+ * fees of these payouts.
  *
- * `PROCESSING` counts creations, on the day of the creation; its sums are the volume. The other statuses count
- * outcomes, on the day of the outcome. An outcome is never subtracted from the volume: a returned payout counts three
- * times, as created, completed and returned. `durationBucket` is the bucket of the time from creation to completion.
+ * The row for `PROCESSING` counts created payouts, on the day of the creation; its sums are the payout volume. The rows
+ * for `COMPLETED`, `FAILED` and `RETURNED` count outcomes, on the day of the outcome. An outcome is never subtracted
+ * from the payout volume: a returned payout counts three times, as created, completed and returned. `durationBucket` is
+ * the bucket for the time from creation to completion.
  */
 type PayoutStatistics = RowOf<'payoutStatistics'>
 
@@ -35,7 +37,7 @@ export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonl
     const dayNumber = Math.floor(time / dayMs)
     const isCompletion = status === 'COMPLETED'
     const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
-    // Comparing few sums is cheaper than building the key of a map.
+    // Comparing a few sums in an array is cheaper than building the key for a map.
     let sum = sums.find(
       (each) =>
         each.dayNumber === dayNumber &&

@@ -4,8 +4,8 @@ import { countHistory } from './catch-up.ts'
 import { deleteBalanceChanges, deleteStatistics, resetCursor } from './repository.ts'
 
 /**
- * The service may run meanwhile: after a merchant's cursor was reset, it does not count the merchant's new events. If
- * the rebuild is interrupted, the service completes it.
+ * The service may run during a rebuild: after the rebuild has reset a merchant's cursor, the service does not count the
+ * merchant's new events. If the rebuild is interrupted, the service completes the counting.
  */
 export async function rebuildStatistics(
   service: Service,
@@ -13,7 +13,7 @@ export async function rebuildStatistics(
 ): Promise<{ readonly merchants: number }> {
   const { db } = service
   let merchants = 0
-  // This write stores the row of the operator log even if there are no merchants.
+  // The empty write stores the row of the operator log even if there are no merchants.
   await db.write(() => undefined)
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const merchantId of merchantIds) {

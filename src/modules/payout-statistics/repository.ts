@@ -18,19 +18,16 @@ import { transferIdOfEvent } from '../outbox/repository.ts'
 import type { BalanceChange } from './balance-changes.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
 
-/**
- * One statement adds up to 16 rows. For a typical seal, one statement adds most of the rows, and up to five more add
- * the rest.
- */
+/** One SQL statement adds up to 16 statistics rows, so a typical seal needs at most six statements. */
 const statementSizes = [16, 4, 1] as const
 
-/** Each change must be of another row. */
+/** No two changes may be of the same row. */
 export const addToStatistics = addToSums<StatisticsChange>('payoutStatistics', {
   key: ['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'],
   sums: ['payoutCount', 'amountUnits', 'amountRest', 'feeUnits', 'feeRest'],
 })
 
-/** Each change must be of another row. */
+/** No two changes may be of the same row. */
 export const addToBalances = addToSums<BalanceChange>('dailyBalanceChanges', {
   key: ['day', 'assetCode'],
   sums: ['changeUnits', 'changeRest'],
@@ -80,7 +77,7 @@ function addToSums<Change extends object>(
 
 type EventRange = { merchantId: string; after: number; through: number }
 
-/** `null` if the cursor is not at `after`. */
+/** Returns `null` if the statistics cursor is not at `after`. */
 export const advanceCursor = statementOne((p: Params<EventRange>) =>
   updateTable('statisticsCursors')
     .set({ through: p.through })

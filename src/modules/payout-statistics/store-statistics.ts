@@ -13,7 +13,8 @@ export type CountedEvents = {
 }
 
 /**
- * No event is counted twice, because the cursor moves in the same transaction, and only if it is at `after`.
+ * No event is counted twice, because the statistics cursor moves in the same transaction, and only if the cursor is at
+ * `after`.
  *
  * @returns false if the statistics already include some of the events, or do not yet include all earlier events
  */

@@ -96,7 +96,8 @@ type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
-  // Without this check, the operation would expect a bank account and report fields that this input does not have.
+  // If an empty `payoutMethodId` were passed on, the operation would expect a bank account and report fields that this
+  // GraphQL input does not have.
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
   }
@@ -130,7 +131,7 @@ addMutation(createPayout, {
   input: {
     ...payoutTermFields('pays'),
     recipient: required('The recipient of the payout.', PayoutRecipientInput),
-    // Optional in both APIs, with the same default (ruling 40).
+    // `paymentPurpose` is optional in REST and GraphQL, with the same default (ruling 40).
     paymentPurpose: optional(payoutDescriptions.paymentPurposeInput, PaymentPurposeEnum),
     narration: optional(payoutDescriptions.narration),
   },

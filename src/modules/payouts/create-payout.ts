@@ -33,8 +33,8 @@ import { transactionId } from './transaction-id.ts'
  * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
- * @param input `amount` is in units of `assetCode`, before a fee is deducted from it (ruling 110). Without
- * `customerId`, a wallet of the merchant pays. Without `walletId`, ruling 38 selects the wallet
+ * @param input `amount` is in units of `assetCode`, before the fee is deducted (ruling 110). If `customerId` is absent,
+ * a wallet of the merchant pays. If `walletId` is absent, ruling 38 selects the wallet
  * @returns the payout with the status `PROCESSING` and the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
@@ -50,7 +50,8 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // PostgreSQL pipelines the queries of all four steps.
+      // All four steps of creating a payout start before the first is awaited, so that PostgreSQL pipelines their
+      // queries.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)
       const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
@@ -124,7 +125,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Building an object of this size with spreads takes ten times as long. */
+/** Building a payout object from spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -163,7 +164,7 @@ function newPayout(
   }
 }
 
-/** The idempotency key is stored in the payout's row, so the key never expires. */
+/** The idempotency key is stored in the payout's row, so a payout's idempotency key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

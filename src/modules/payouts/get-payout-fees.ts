@@ -27,7 +27,7 @@ export type PayoutFees = Pick<Quote, 'exchangeRate' | 'amountFiat' | 'fee'> & {
 }
 
 /**
- * Requires neither a wallet nor a balance.
+ * Computing payout fees requires neither a wallet nor a balance.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to
  * pay out)

@@ -27,33 +27,32 @@ const CorridorQuoteInput = CreatePayoutInput.omit({
 export type PayoutQuote = Destination & {
   readonly assetCode: string
   readonly amount: Amount
-  /** `null` if no fee was ever set. */
+  /** The fee is `null` if no fee was ever set for the corridor. */
   readonly fee: Amount | null
   readonly feeDeductedFrom: FeeSource | null
   readonly netAmount: Amount
   readonly total: Amount
   readonly exchangeRate: string
-  /** The amount is in `recipientCurrency`, with eight decimal places. */
+  /** `amountFiat` is in `recipientCurrency`, with eight decimal places. */
   readonly amountFiat: string
   readonly wallet: WalletRow
   readonly balanceAfter: Amount
   readonly payoutMethod: BankPayoutMethod | null
-  /** This field and the next three are `null` if the input has no recipient. */
+  /** The recipient's account fields are `null` if the input has no recipient. */
   readonly accountNumber: string | null
   readonly bankName: string | null
   readonly bankCode: string | null
   readonly recipientName: string | null
   readonly transferType: string
-  /** Warnings do not stop a payout (ruling 23). */
   readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }
 
 /**
- * Computes what `createPayout` would do now, without side effects. Ignores the idempotency key, because a quote is for
- * a new payout.
+ * Computes what `createPayout` would do now, without side effects. A quote ignores the idempotency key, because a quote
+ * is for a new payout.
  *
- * @param input without the fields of a recipient, the quote is for the corridor
+ * @param input if the fields of a recipient are absent, the quote is for the corridor
  * @throws DomainError, in the same order as `createPayout`: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
  * CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or currency), RATE_UNAVAILABLE,
  * INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS

@@ -69,7 +69,6 @@ async function findByAlternateId(
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
-/** Ignores case and surrounding spaces. */
 export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },

@@ -108,7 +108,7 @@ export const Payout = nodeType<PayoutRow>('Payout', {
       cryptoTransactionId: 'Null today. Reserved for the blockchain transaction of a payout to a crypto address.',
       address: 'Null today. Reserved for the recipient address of `cryptoTransactionId`.',
       fiatReferenceId: 'The bank’s reference, once a rail has reported one.',
-      // Visible to every credential that can read the payout (ruling 119).
+      // The idempotency key is visible to every credential that can read the payout (ruling 119).
       idempotencyKey: 'The idempotency key of its request; null if the request had none.',
     }),
     network: exposeColumnAs('network', 'Null today. Reserved for the network of `cryptoTransactionId`.', NetworkEnum, {

@@ -18,7 +18,8 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // Each list must be complete: if a value is missing, filters by the other two columns omit payouts with that value.
+  // Lists every value of the three columns; if a value were missing, filters by another column would omit payouts with
+  // that value.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** The columns are in the order of the table, in which new columns are last. */
+/** The checksum covers the payout's columns in the order of the table, in which new columns are last. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
@@ -19,14 +19,17 @@ export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum:
 }
 
 /**
- * CRC-32 detects every change of a single bit and costs a fifth of a hash. It detects corruption by failing disks, but
- * not tampering with both row and checksum.
+ * CRC-32 detects every change of a single bit and costs a fifth of a hash. CRC-32 detects corruption by failing disks,
+ * but not tampering with both row and checksum.
  */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
 }
 
-/** Ignores trailing NULLs of columns that were added later, so that the checksums of older rows stay valid. */
+/**
+ * The checksum ignores trailing NULLs of columns that were added later, so that the checksums of older payouts stay
+ * valid.
+ */
 export function checksumOfValues(values: readonly unknown[]): number {
   let count = values.length
   while (count > initialColumnCount && (values[count - 1] ?? null) === null) count--
@@ -35,8 +38,8 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /**
- * A payout without a checksum is compared with the fingerprint of its request. If the payout has no fingerprint or has
- * a payout method, it cannot be checked and counts as intact.
+ * A payout without a checksum is compared with the fingerprint of its request. A payout without a fingerprint or with a
+ * payout method cannot be checked and counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -44,7 +47,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** Returns all combinations, because the request may have omitted `walletId` and `transferType`. */
+/** Returns the request in all variants, because the client may have omitted `walletId` and `transferType`. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

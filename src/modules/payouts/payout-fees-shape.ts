@@ -6,8 +6,8 @@ import type { PayoutFees } from './get-payout-fees.ts'
 import { payoutAssetCodes, payoutDescriptions, recipientCurrencies } from './payout.ts'
 
 /**
- * A decimal string with two to eight places. Trailing zeros after the second place are removed, as in the original
- * provider's samples.
+ * A decimal string with two to eight places. Trailing zeros after the second decimal place are removed, as in the
+ * original provider's samples.
  */
 const shortDecimal = (description: string, example: string) =>
   plainText(description, example, { pattern: String.raw`^\d+\.\d{2,8}$` })
@@ -24,7 +24,7 @@ const rateNumber = unquotedType<string>(
   (rate) => rate,
 )
 
-/** Names and order of the members are as in the original provider's response, including one name in camel case. */
+/** The members have the names and order of the original provider's response, including one name in camel case. */
 export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),

@@ -38,14 +38,15 @@ export const CreatePayoutInput = z.object({
   recipientName: optionalText(),
   recipientCurrency: optional(oneOf(recipientCurrencies)),
   recipientCountry: optional(oneOf(recipientCountries)),
-  // The contract's field list requires the purpose, but its sample omits it. Absent means OTHER (ruling 40).
+  // The contract's field list requires the payment purpose, but the contract's sample omits it. The default is OTHER
+  // (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
   narration: optionalFreeText(),
-  // Required for USD only, which is not payable yet (ruling 41).
+  // The contract requires `transferType` for USD only, and USD is not payable yet (ruling 41).
   transferType: optional(oneOf(transferTypes)),
 })
 
-/** Contract 4.8. The input has neither a wallet nor a payout method. */
+/** Contract 4.8. */
 export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
   accountNumber: identifier(),
   bankName: text(),
@@ -55,7 +56,6 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** A field of the other kind of recipient is always parsed as `null`. */
 const omittedField = z
   .unknown()
   .optional()
@@ -97,14 +97,14 @@ export function parsePayout(input: PayoutInput): PayoutRequest {
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** Fields of a bank account would be ignored, so they are rejected. */
+/** Rejects fields of a bank account, because a payout to a payout method would ignore them. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** An invalid id is an error even if the input has a bank account. */
+/** An invalid `payoutMethodId` is an error even if the input has a bank account. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }

@@ -26,7 +26,6 @@ const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
   },
 })
 
-/** Several fields of a payout share one read of its rail order. */
 const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
     const orders = await findRailOrders(context, orderIds)
@@ -44,7 +43,7 @@ const railSource: KeyedSource<string | null> = {
   },
 }
 
-/** Keys of loaders are strings, so the three columns are joined. */
+/** The loader's keys are strings, so the key joins three columns. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,

@@ -7,7 +7,6 @@ import type { Payout, PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
-/** The states of payouts on a rail, and of payouts that an operator pays. */
 export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
   PROCESSING: 'The payout was created, and an operator pays it, because no rail carries it.',
   ...(Object.fromEntries(railOrderStates.map((state) => [state, enumDescription(railOrderStates, state)])) as {
@@ -17,7 +16,7 @@ export const timelineStates = defineEnum<RailOrderState | 'PROCESSING'>({
 
 export type TimelineStep = Omit<RailOrderHistoryEntry, 'state'> & { readonly state: (typeof timelineStates)[number] }
 
-/** Half of the steps are the payout's first steps, the other half its latest steps. */
+/** A timeline has at most the payout's first ten and latest ten steps. */
 export const maxTimelineSteps = 20
 
 type TimelineContext = Pick<Context, 'db' | 'merchantId'>

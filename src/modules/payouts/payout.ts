@@ -9,7 +9,9 @@ export const payoutAssetCodes = defineEnum({
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** A payout always uses the corridor's local transfer type, whatever its `transferType` is (rulings 39 and 41). */
+/**
+ * Every payout uses its corridor's local transfer type, regardless of the requested `transferType` (rulings 39 and 41).
+ */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -28,7 +30,7 @@ export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-/** The contract's sample has this value (ruling 41). */
+/** The transfer type in the contract's sample (ruling 41). */
 export const defaultTransferType = 'ach'
 
 export const transferTypes = defineEnum({
@@ -79,9 +81,9 @@ export const payoutStatuses = defineEnum({
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
- * Contract 2.5. `fee` was deducted from `amount` or from the wallet's balance (see `feeDeductedFrom`); it is `null` if
- * no fee was set. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a decimal
- * string with eight places.
+ * Contract 2.5. `fee` was deducted from `amount` or from the wallet's balance (see `feeDeductedFrom`); `fee` is `null`
+ * if no fee was set. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a
+ * decimal string with eight decimal places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
@@ -113,7 +115,7 @@ export const payoutDescriptions = {
   updatedAt: 'When the status last changed.',
 } as const
 
-/** The initial values of all columns that can change, except `updatedAt`. */
+/** The initial values of all mutable columns of a payout, except `updatedAt`. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -125,12 +127,12 @@ export const initialPayoutState = {
 
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** The wording is the original provider's (ruling 45). */
+/** The wording of the reason is the original provider's (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** Returns the payout as its creation returned it, for a request that repeats the idempotency key. */
+/** Returns the payout as it was created, to repeat the response for a repeated idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

@@ -16,7 +16,7 @@ import { oldestWalletWithBalance, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
-/** `fee` and `feeDeductedFrom` are null if no fee was ever set. */
+/** `fee` and `feeDeductedFrom` are null if no fee was ever set for the corridor. */
 export type Quote = FeeSums & {
   readonly exchangeRate: string
   readonly amountFiat: string
@@ -31,7 +31,6 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The promises of checks that may still be running. */
 type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
@@ -52,7 +51,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * The caller must await `recipient` too, because an error of the recipient has precedence over an error of the quote.
+ * The caller must also await `recipient`, because the recipient's errors have precedence over the quote's errors.
  *
  * @throws the errors of `quotePayout`
  */
@@ -76,8 +75,8 @@ export function payerOf(
 /**
  * Uses the current rate and the current fee (rulings 42 and 43).
  *
- * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee
- * or is less than the minor unit of the recipient's currency
+ * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT if `amount` does not cover the fee or is
+ * less than the minor unit of the recipient's currency
  */
 export async function quotePayout(
   db: Reader,
@@ -92,8 +91,9 @@ export async function quotePayout(
   if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
   const quote = computeQuote(amount, { rate, fee })
   if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-  // All eight decimal places count, even for assets with six places on chain, because a payout makes no transfer on
-  // chain (ruling 36). A payout that converts to zero is rejected, because it would only charge a fee (ruling 47).
+  // All eight decimal places of an amount count, even for assets with six decimal places on their blockchain, because a
+  // payout makes no blockchain transfer (ruling 36). A payout that converts to zero is rejected, because it would only
+  // charge a fee (ruling 47).
   if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
   return quote
 }
@@ -122,8 +122,8 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested
  * wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
- * INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all candidates have too
- * little (the error then describes the oldest)
+ * INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all wallets have too
+ * little (the error then describes the oldest wallet)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -140,7 +140,10 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** Returns the oldest wallet with sufficient funds. If there is none, returns the oldest wallet, for the error. */
+/**
+ * Returns the oldest wallet with sufficient funds. If no wallet has sufficient funds, returns the oldest wallet, for
+ * the error message.
+ */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

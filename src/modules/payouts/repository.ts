@@ -15,10 +15,13 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Must run in the transaction that records the payout's ledger transfer. */
+/** A payout must be inserted in the transaction that records its ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-/** Searches the payouts of all customers. If the key was used for another customer, the fingerprint differs. */
+/**
+ * Searches the payouts of all customers. If the idempotency key was used for another customer, the request's
+ * fingerprint differs.
+ */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -32,7 +35,7 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** The range contains the payout's id. */
+/** The id range contains the id of the payout with this reference id. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
@@ -46,7 +49,7 @@ export const payoutByReference = queryOne((p: Params<{ merchantId: string } & Re
     .limit(1),
 )
 
-/** Returns `null` if the current status is not `from`. */
+/** Returns `null` if the payout's current status is not `from`. */
 export const updatePayoutStatus = statementOne(
   (
     p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
@@ -54,7 +57,6 @@ export const updatePayoutStatus = statementOne(
     updateTable('payouts')
       .set({
         status: p.to,
-        // The first reference is never replaced.
         fiatReferenceId: sql<string | null>`coalesce(fiat_reference_id, ${p.fiatReferenceId})`,
         updatedAt: p.updatedAt,
       })
@@ -73,9 +75,8 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Only the events COMPLETED and RETURNED can have the same time. Their alphabetical order is their order in time.
+    // Of a payout's events, only COMPLETED and RETURNED can have the same time, and COMPLETED comes first.
     .orderBy('status'),
 )
 
-/** Operators look up a payout without knowing its merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

@@ -25,10 +25,9 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** The status that each settlement requires (ruling 46). */
+/** Maps each new status to the current status that it requires (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
-/** `version` counts the payout's events. */
 export const settlementEvents = {
   COMPLETED: { type: 'payout.completed', version: 2 },
   FAILED: { type: 'payout.failed', version: 2 },
@@ -43,12 +42,11 @@ export const SettlePayoutInput = z.object({
 })
 
 /**
- * For an operator (ruling 46). `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to
- * the wallet, regardless of the wallet's limit (ruling 53). If the payout already has the status, returns the payout
- * unchanged, so that an operator can retry after a lost response.
+ * Settles a payout by an operator's decision (ruling 46). `FAILED` and `RETURNED` credit amount and fee to the wallet,
+ * regardless of the wallet's limit (ruling 53). A payout that already has the requested status is returned unchanged,
+ * so that an operator can retry after a lost response.
  *
- * @param input with `override`, settles a payout even if its rail order is open; later reports of the bank then move no
- * money
+ * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
@@ -76,7 +74,7 @@ export async function settleManually(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const order = await lockRailOrder(tx, { merchantId, orderId })
-  // Settling with the current status changes nothing, except that it can close an order in the attention queue.
+  // If the payout already has the requested status, settling it can only close its order in the attention queue.
   const isSame = payout.status === settlement.status
   if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
   const objection = isOpenState(order.state) ? findObjection(order) : null
@@ -110,7 +108,7 @@ export async function settleInTransaction(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const createdAt = newUpdatedAt(context, payout)
-  // The status is updated first, so that concurrent settlements fail before they move money.
+  // The payout's status is updated first, so that a concurrent settlement fails before it moves money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
     // A completed payout already has the bank's reference.
@@ -129,7 +127,7 @@ async function postSettlement(tx: Tx, context: Context, payout: Payout, status: 
   return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
 }
 
-/** Clears the money in transit, or credits amount and fee to the wallet. */
+/** Clears a completed payout's money in transit, or credits amount and fee to the wallet. */
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
   const { id, assetCode } = payout
   const movement = { assetCode, amount: computeFeeSums(payout).netAmount, cause: { payoutId: id } }

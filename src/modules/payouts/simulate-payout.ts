@@ -33,7 +33,8 @@ export const simulatePayout = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-    // Only `updatedAt` is stored: together with the requested status, it is enough to repeat the response.
+    // The idempotency row stores only `updatedAt`: together with the requested status, `updatedAt` is enough to repeat
+    // the response.
     const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
       const { id: payoutId } = await findPayoutByLookup(tx, context, request)
       const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)

@@ -3,11 +3,12 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Ten characters `[A-Z0-9]` (ruling 44). The ids of older payouts have twelve characters, so they cannot collide.
+ * Returns a transaction id of ten characters `[A-Z0-9]` (ruling 44). The transaction ids of older payouts have twelve
+ * characters, so they cannot collide with new ids.
  *
- * The id is an affine bijection of the sequence number modulo 36¹⁰, so it is unique per merchant. (36¹⁰ is a million
- * times the range of a sequence.) A random id would need a unique index with inserts at random positions. The two
- * coefficients derive from the merchant's id, so that an id does not reveal how many payouts the merchant has made.
+ * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so it is unique per merchant.
+ * Random ids would need a unique index with inserts at random positions. The two coefficients derive from the
+ * merchant's id, so that a transaction id does not reveal how many payouts the merchant has made.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
@@ -20,10 +21,9 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
-/** Exceeds all numbers of payouts, so that no deposit has the id of a payout. */
+/** Exceeds all sequence numbers of payouts, so that no deposit has the transaction id of a payout. */
 const firstDepositNumber = 2 ** 32
 
-/** The id is unique among the merchant's payouts and deposits. */
 export function depositTransactionId(merchantId: string, sequence: number): string {
   return transactionId(merchantId, firstDepositNumber + sequence)
 }
@@ -68,7 +68,7 @@ let cachedCoefficients = { merchantId: '', multiplier: 0n, offset: 0n }
 function coefficients(merchantId: string) {
   if (cachedCoefficients.merchantId === merchantId) return cachedCoefficients
   const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
-  // One more than a multiple of six is coprime with 36, which makes the mapping a bijection.
+  // The multiplier, one more than a multiple of six, is coprime with 36, so the mapping is a bijection.
   cachedCoefficients = { merchantId, multiplier: (bits >> 3n) * 6n + 1n, offset: bits % count }
   return cachedCoefficients
 }

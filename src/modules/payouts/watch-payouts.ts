@@ -20,11 +20,10 @@ type WatchPayoutsArgs = {
 }
 
 /**
- * The gapless sequence of the merchant's event feed guarantees that no change is missed.
+ * The merchant's event sequence has no gaps, so a stream of payouts misses no change.
  *
- * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of each is final.
- * Otherwise the stream never ends and has all later changes: of one customer's payouts with `customerId`, or of all
- * payouts
+ * @param args with `payoutIds`, the stream begins with the current payouts and ends when all their statuses are final;
+ * without `payoutIds`, it has all later changes (of one customer with `customerId`) and never ends
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */
@@ -42,7 +41,7 @@ export async function watchPayouts(
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
     return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
-  // The position in the feed is read before the payouts, so that a change in between cannot be lost.
+  // The position in the event feed is read before the payouts, so that no change in between is lost.
   const after = await latestEventSequence(context)
   const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]

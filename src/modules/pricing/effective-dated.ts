@@ -11,14 +11,14 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** Rows are never changed, but a row can be cancelled until it takes effect. */
+/** A stored price never changes, but it can be cancelled until it takes effect. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
   readonly cancelledAt: string | null
 }
 
-/** A later row has replaced a `PAST` row. */
+/** A `PAST` price has been replaced by a later price. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
@@ -52,10 +52,11 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * A new row takes effect at `requestedAt`, or now if that is `null`. `later` has the rows that will replace it.
+     * A new price takes effect at `requestedAt`, or now if `requestedAt` is `null`. `later` has the prices that will
+     * replace the new price.
      *
      * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
-     *   has a row
+     *   has a price
      */
     nextRevision: async (
       tx: Tx,
@@ -73,10 +74,10 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * The row remains recorded, and another row may be set for the same time. A row that is already cancelled stays
-     * unchanged.
+     * A cancelled price remains recorded, and another price may be set for the same time. Cancelling a cancelled price
+     * changes nothing.
      *
-     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the row has
+     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if the price has
      *   taken effect
      */
     cancel: async (service: Service, input: CodePair<Code> & { effectiveAt: string }): Promise<Row> => {
@@ -95,7 +96,7 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * Rows are sorted by pair, newest first. Only operators list them, so all rows are read.
+     * Lists prices by pair, newest first. Only operators list prices, so reading all rows is acceptable.
      *
      * @throws DomainError INVALID_INPUT
      */

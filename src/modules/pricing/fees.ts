@@ -32,11 +32,14 @@ const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => 
 export type PayoutCharge = {
   readonly amount: Amount
   readonly fee: Amount | null
-  /** `null` if no fee applied, and in rows of versions that deducted all fees from the balance. */
+  /**
+   * `feeDeductedFrom` is `null` if no fee applied, and in payouts of earlier versions, which deducted all fees from the
+   * balance.
+   */
   readonly feeDeductedFrom: FeeSource | null
 }
 
-/** `netAmount` is zero or negative if the amount does not cover its fee. */
+/** `netAmount` is zero or negative if the amount does not cover the fee. */
 export function computeFeeSums({ amount, fee, feeDeductedFrom }: PayoutCharge): FeeSums {
   return sumsBySource[feeDeductedFrom ?? 'BALANCE'](amount, fee ?? 0n)
 }
@@ -76,7 +79,7 @@ export const SetFeeInput = z.object({
  * The fee takes effect now or at `effectiveAt`.
  *
  * @param input `flat` is in units of `assetCode`. `percent` is a percentage of the amount: `0.5` is half a per cent.
- *   One of the two is required. The default of `deductedFrom` is the source of the pair's previous fee, or `BALANCE`
+ *   `flat` or `percent` is required. `deductedFrom` defaults to the value of the pair's previous fee, or to `BALANCE`
  * @returns the fee; `later` has the pair's fees that will replace it
  * @throws DomainError INVALID_INPUT
  */
@@ -99,7 +102,7 @@ export async function setFee(
   })
 }
 
-/** An omitted option is probably a mistake, so a fee of zero must be explicit. */
+/** A fee of zero must be explicit, because an omitted fee is probably a mistake. */
 function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
   const message = 'is required if no percent is given; set 0 for payouts without a fee'

@@ -8,10 +8,10 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
-/** A rate is the price of one unit of `fromCode` in `toCode`. */
+/** A rate is the price of one unit of the currency `fromCode` in the currency `toCode`. */
 export type Rate = RowOf<'rates'>
 
-/** Conversions are rounded to the decimal places of `toCode`. */
+/** Conversions are rounded to the decimal places of the target currency. */
 export type RateInForce = Rate & { readonly minorUnitPlaces: number }
 
 export const rates = effectiveDatedPrices({
@@ -23,7 +23,7 @@ export const rates = effectiveDatedPrices({
   setCancelled: setRateCancelled,
 })
 
-/** A larger change from the previous rate is probably a typing error. */
+/** A change of more than 20 % from the previous rate is probably a typing error. */
 const maxDifferencePercent = 20
 
 export const SetRateInput = z.object({
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** Only one command sets rates, so the message contains its flag `--force`. */
+/** The message names the flag `--force`, because only one command sets rates. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

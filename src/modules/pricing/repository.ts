@@ -7,17 +7,17 @@ type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Rows are in order of `effectiveAt`, and include cancelled rows. */
+  /** Returns prices in order of `effectiveAt`, including cancelled prices. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Rows are newest first within each pair. */
+  /** Within each pair, prices are newest first. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
-/** `start` and `end` are inclusive. */
+/** The span's `start` and `end` are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
-/** The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`). */
+/** The query covers the whole minute of `at`, so that callers within a minute share the result (see `sharedQuery`). */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
 ): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {

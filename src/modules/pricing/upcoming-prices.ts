@@ -6,8 +6,7 @@ import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
 /**
- * If a clock was ahead when a price was set, nobody may notice the price. Therefore future prices are listed at
- * startup.
+ * Future prices are listed at startup, because a clock that was ahead may have set a price for a wrong time unnoticed.
  */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())

@@ -14,7 +14,9 @@ export const railOrderStates = defineEnum({
 })
 export type RailOrderState = (typeof railOrderStates)[number]
 
-/** `REJECTED` means that the order will never be paid; `RETURNED` means that the money came back after the payment. */
+/**
+ * `REJECTED` means that the bank will never pay the order; `RETURNED` means that the money came back after the payment.
+ */
 export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
@@ -22,9 +24,9 @@ export type BankReport = {
   readonly state: ReportState
   readonly reference?: string | null
   readonly code?: string | null
-  /** The time by the bank's clock, in ISO 8601. */
+  /** The time of the report by the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** Set if the bank requests a time for the next poll. */
+  /** The delay before the next poll, if the bank requests a delay. */
   readonly nextAfterMs?: number
 }
 
@@ -40,7 +42,7 @@ export type RailOrderHistoryEntry = {
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** The reason why an operator must decide; otherwise `null`. */
+  /** In the state `ATTENTION`, the reason why an operator must decide; otherwise `null`. */
   readonly cause: string | null
 }
 
@@ -56,8 +58,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Reports can be repeated, late or out of order, so a known or outdated state changes nothing. After a contradiction,
- * no money moves and the order enters the attention queue.
+ * Bank reports can be repeated, late or out of order, so a known or outdated state changes nothing. If a report
+ * contradicts the order's state, no money moves and the order enters the attention queue.
  *
  * @returns `null` if nothing changes
  */
@@ -83,7 +85,7 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
     case 'REJECTED':
       return reported === 'COMPLETED' || reported === 'RETURNED' ? contradiction('REJECTED', reported) : null
     case 'CANCELLED':
-      // The acceptance that preceded the cancellation may be reported late.
+      // The bank may report an order's acceptance late, after the order's cancellation.
       return reported === 'REJECTED' || reported === 'ACCEPTED' ? null : contradiction('CANCELLED', reported)
   }
 }

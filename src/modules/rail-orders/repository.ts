@@ -16,7 +16,7 @@ import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }
 
-/** Must be called in the same transaction as `insertPayout`. */
+/** The rail order must be inserted in the same transaction as the payout. */
 export const insertRailOrder = insertRow('payoutTransfers')
 
 export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
@@ -55,7 +55,7 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
 
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Bypasses the cache of shared queries. */
+/** Reads the current routes instead of the cached result of the shared query. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )

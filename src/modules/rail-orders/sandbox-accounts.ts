@@ -1,6 +1,6 @@
 export const sandboxRailName = 'sandbox'
 
-/** The simulated bank's behaviour for the account `99999999` followed by these two digits. */
+/** The simulated bank's behaviour for the account number `99999999` plus two digits. */
 export const sandboxAccounts = {
   '00': 'completes immediately',
   '01': 'completes in an hour',

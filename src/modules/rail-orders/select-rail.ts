@@ -15,7 +15,7 @@ export const wildcard = '*'
 
 /**
  * Returns the rail of the most specific matching route: the asset has the highest precedence, the country the lowest.
- * If no route matches, sandbox accounts use the sandbox rail. `null` means that an operator pays.
+ * If no route matches, sandbox accounts use the sandbox rail. Returns `null` if an operator must pay the payout.
  */
 export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, payout: RoutedPayout): string | null {
   const matches = routes

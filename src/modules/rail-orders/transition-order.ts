@@ -29,17 +29,13 @@ export async function enqueueRailOrder(
   })
 }
 
-/**
- * If a history would be longer, its middle entries are dropped, so that half of the entries are the first and half the
- * latest.
- */
+/** A rail order's history keeps its first 50 and its latest 50 entries. */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Does not change the order's state. */
 export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
   const updated = { ...order, ...changes }
   await saveRailOrder(tx, updated)
@@ -68,7 +64,7 @@ export async function transitionRailOrder(
   return updated
 }
 
-/** Does not change `updatedAt`. */
+/** Does not change the rail order's `updatedAt`. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,

@@ -19,7 +19,10 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/** All queued orders are due. `dueAt` only sorts them, so a clock that was ahead delays no order. */
+/**
+ * All queued orders are due for submission. `dueAt` only sorts queued orders, so a clock that was ahead delays no
+ * order.
+ */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -64,8 +67,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns orders whose next poll is later than the schedule allows. Omits orders that were just accepted, because the
- * sandbox rail sets the time of their next poll.
+ * Returns rail orders whose next poll is later than the poll schedule allows. Omits rail orders that were just
+ * accepted, because the sandbox rail sets the time of their next poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -83,7 +86,6 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Moves polls that are due later to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -94,7 +96,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** Returns `null` if a message with this id exists. */
+/** Returns `null` if a bank message with this id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -196,8 +198,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Skips queued orders, which are always due, and calls in flight, whose timeout does not depend on the merchant's
- * clock.
+ * Skips queued orders, because they are always due, and calls in flight, because their timeout does not depend on the
+ * merchant's clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -216,10 +218,10 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Orders in these states always have a time for their next poll. */
+/** Rail orders in these states always have a time for their next poll. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
-/** Each part reads a partial index, because most orders have ended. */
+/** Each part of the query reads a partial index, because most orders have ended. */
 export const openRailOrderCounts = query(() => {
   const counts = () =>
     selectFrom('payoutTransfers')
@@ -240,7 +242,7 @@ export const openRailOrderCounts = query(() => {
   )
 })
 
-/** Order ids sort by creation time. */
+/** Rail order ids sort by creation time. */
 export const newestRailOrders = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -269,7 +271,9 @@ export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; 
   ),
 )
 
-/** Reads the primary key backwards, because ids begin with the creation time. `from` is inclusive. */
+/**
+ * Reads the primary key backwards, because order ids begin with the creation time. The order id `from` is inclusive.
+ */
 export const recentRailOrderCounts = query((p: Params<{ from: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

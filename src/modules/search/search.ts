@@ -29,12 +29,12 @@ import {
   walletIdsByAddress,
 } from './repository.ts'
 
-/** The longest stored identifier or name has 255 characters. */
+/** The longest searchable identifier or name has 255 characters. */
 const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
 
-/** `isExact` is false if only the beginning of a name matches. */
+/** `isExact` is false if the search term matches only the beginning of a name. */
 export type SearchHit = { readonly isExact: boolean } & (
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'customer'; readonly row: Customer }
@@ -48,7 +48,10 @@ export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore
 type Search = {
   readonly context: Context
   readonly term: string
-  /** The id in the term is a UUID, or the UUID in a global id of this type. */
+  /**
+   * Returns the UUID in the search term: the term itself, or the UUID within a global id if that global id is of type
+   * `type`.
+   */
   readonly idOf: (type: SearchHit['type']) => string | null
   readonly params: { readonly merchantId: string; readonly limit: number }
 }
@@ -56,14 +59,13 @@ type Search = {
 type Ids = readonly (string | null | undefined)[]
 
 /**
- * Finds objects by any of their identifiers, and customers by the beginning of a name. Exact matches come first. Finds
- * only rows that the caller can also list.
+ * Finds objects by any of their identifiers, and customers by the beginning of a name. Exact matches come before
+ * matches by name. Finds only rows that the caller can also list.
  *
  * @throws DomainError INVALID_INPUT
  */
 export async function search(context: Context, input: z.input<typeof SearchInput>): Promise<SearchHits> {
   const { term, first } = parseInput(SearchInput, input)
-  // Reads one more hit than requested, to find out whether there are more.
   const params = { merchantId: context.merchantId, limit: first + 1 }
   const search: Search = { context, term, idOf: idReader(term), params }
   const [foundPayouts, foundCustomers, transactions, foundMethods, namedCustomers] = await Promise.all([
@@ -111,7 +113,7 @@ function idReader(term: string): Search['idOf'] {
   const uuid = parseUuid(term)
   if (uuid !== null) return () => uuid
   const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(term) ? Buffer.from(term, 'base64').toString('latin1') : ''
-  // The key of a ledger entry has further characters after the UUID: the number of its line.
+  // The global id of a ledger entry has the entry's line number after the UUID.
   const [, globalType = '', key = ''] = /^([A-Z]\w*):([^:]+)/.exec(decoded) ?? []
   const id = parseUuid(key)
   const [, hitType] = Object.entries(hitTypesByName).find(([name]) => name === globalType) ?? []
@@ -125,7 +127,8 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   const [byTransactionId, byReference, byKey, byAccountNumber, byFiatReference] = await Promise.all([
     findPayoutByTransactionId(db, { merchantId, transactionId: term }),
     uuid === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(uuid) }),
-    // The row can belong to another customer. Only its id is used, and the row is read again in the caller's scope.
+    // A payout found by idempotency key can belong to another customer, so only its id is used, and the payout is read
+    // again with the caller's restrictions.
     key === null ? null : payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }),
     payoutIdsByAccountNumber(db, { ...params, accountNumber: term }),
     payoutIdsByFiatReference(db, { ...params, fiatReferenceId: term }),
@@ -134,7 +137,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
 }
 
-/** The case of an EVM address has no meaning, so an address may be stored in any of these spellings. */
+/** An EVM address may be stored in any of these spellings, because its case has no meaning. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]
@@ -186,7 +189,6 @@ function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
   return rows.map(({ id }) => id)
 }
 
-/** Reads each row once, and returns the rows in the order of the ids. */
 async function readRows<Row extends { readonly id: string }>(
   candidates: Ids,
   read: (ids: readonly string[]) => Promise<readonly Row[]> | readonly Row[],

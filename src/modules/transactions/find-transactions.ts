@@ -5,7 +5,6 @@ import type { TransactionNumber } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 import { depositTransaction, payoutTransaction } from './wallet-transaction.ts'
 
-/** Returns transactions in the order of `numbers`. */
 export async function findTransactions(
   db: Reader,
   merchantId: string,

@@ -37,7 +37,7 @@ export async function getTransaction(
   return transaction
 }
 
-/** The deposit may not exist. This is found out when its row is read. */
+/** The deposit may not exist; the caller notices that when it reads the deposit's row. */
 function depositOf(merchantId: string, transactionId: string): Found {
   const sequence = depositSequenceOfTransactionId(merchantId, transactionId.trim().toUpperCase())
   return sequence === null ? null : { sequence }
@@ -46,7 +46,8 @@ function depositOf(merchantId: string, transactionId: string): Found {
 export const ListTransactionsByReferenceInput = z.object({ referenceId: z.string() })
 
 /**
- * Lists the transactions with this `reference_id`, and the deposit that was credited with this reference (ruling 132).
+ * Lists the transactions whose `reference_id` is `referenceId`, and the deposit that was credited with this reference
+ * (ruling 132).
  *
  * @throws DomainError RESOURCE_NOT_FOUND if no transaction matches
  */

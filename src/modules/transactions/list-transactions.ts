@@ -22,7 +22,7 @@ import type { TransactionNumber } from './transaction-numbers.ts'
 import { numbersOfPage } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 
-/** The original provider's default. */
+/** The original provider's default page size. */
 const transactionPageSize = 10
 const customerTransactionPageSize = 20
 
@@ -95,7 +95,6 @@ type PageSearch = TransactionConditions & {
 
 type FoundNumbers = { readonly numbers: readonly TransactionNumber[]; readonly total: number }
 
-/** True for all transactions of the merchant, all payouts, or all deposits. */
 function isUnfiltered({ owner, created, idPart, payouts, deposits }: TransactionConditions): boolean {
   return [owner, payouts ?? {}, deposits ?? {}].every(isEmpty) && !hasTimeBounds(created) && idPart === null
 }
@@ -104,7 +103,10 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/** The numbers of payouts and deposits have no gaps, so the counts suffice to compute the numbers of a page. */
+/**
+ * The sequence numbers of payouts and deposits have no gaps, so the two counts suffice to compute the sequence numbers
+ * of a page.
+ */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,
@@ -129,7 +131,7 @@ async function countOf(read: Reader, merchantId: string, name: 'payouts' | 'depo
   return (await latestSequenceNumber(read, { merchantId, name }))?.latest ?? 0
 }
 
-/** The list ends after 10,000 matches, like other filtered lists. */
+/** A filtered list of transactions ends after 10,000 matches, like every filtered list. */
 async function findFilteredNumbers(read: Reader, { offset, limit, ...search }: PageSearch): Promise<FoundNumbers> {
   const matches = await findMatches(read, search)
   return { numbers: matches.slice(offset, offset + limit), total: matches.length }

@@ -63,7 +63,7 @@ const depositFilters = [
   ...(['customerId', 'isMerchantOwned', 'assetCode', 'isCredited', 'createdFrom', 'createdBefore'] as const),
 ] as const
 
-/** Deposits are newest first. `isCredited` excludes reversed deposits. */
+/** Returns deposits newest first. The filter `isCredited` excludes reversed deposits. */
 export const depositNumbers = queryWithFilters(depositFilters, (p: Params<DepositFilters>, has) => {
   let deposits = selectFrom('deposits')
     .select(['deposits.sequence', 'deposits.transactionNumber'])
@@ -90,8 +90,8 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
 })
 
 /**
- * The order of the rows is unspecified. Reversed deposits are few, because an operator reverses each deposit by a
- * command.
+ * Returns reversed deposits in no particular order. Reversed deposits are few, because an operator reverses each
+ * deposit by a command.
  */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
   selectFrom('depositReversals')

@@ -31,7 +31,7 @@ export const transactionFilters = {
   ...customerTransactionFilters,
 }
 
-/** A time with an offset, or a day. The last day is included (ruling 134). */
+/** The start and end of a search: a time with an offset, or a day. The end day is included (ruling 134). */
 export const transactionDateFields = {
   startDate: optional(dayOrInstant()),
   endDate: optional(endDayOrInstant()),
@@ -44,7 +44,7 @@ export type TransactionFilterValues = FilterValues<typeof transactionFilters> & 
 
 type OwnerConditions = { readonly customerId?: string; readonly isMerchantOwned?: true }
 
-/** `isCancelled` applies only to failed payouts. */
+/** The condition `isCancelled` applies only to failed payouts. */
 export type PayoutConditions = {
   readonly status?: PayoutStatus
   readonly isCancelled?: boolean
@@ -58,7 +58,7 @@ export type DepositConditions = {
   readonly sequence?: number | undefined
 }
 
-/** `payouts` or `deposits` is `null` if no row of that list can match. */
+/** `payouts` is `null` if no payout can match; `deposits` is `null` if no deposit can match. */
 export type TransactionConditions = {
   readonly owner: OwnerConditions
   readonly created: CreatedRange
@@ -78,7 +78,7 @@ const conditionsOfStatus: Record<(typeof statusFilters)[number], StatusCondition
   REVERSED: { payouts: { status: 'RETURNED' }, deposits: { isReversed: true } },
 }
 
-/** A customer's token gets the customer's transactions only. */
+/** A client token for one customer finds only that customer's transactions. */
 export async function resolveConditions(
   context: Context,
   filters: TransactionFilterValues,
@@ -115,7 +115,7 @@ function combine<Conditions extends object>(
   return { ...conditions, ...asset, ...one }
 }
 
-/** Returns `null` if a customer's token filters by another owner, because then no transaction can match. */
+/** Returns `null` if a client token for one customer filters by another owner, because no transaction can match. */
 function ownerConditions(
   { db: { customerId } }: Context,
   owner: TransactionFilterValues['owner'],
@@ -125,7 +125,7 @@ function ownerConditions(
   return customerId === undefined || owner.customerId === customerId ? owner : null
 }
 
-/** Returns `null` if neither filter has a whole transaction id. */
+/** Returns `null` if neither the filter `transactionId` nor `search` has a whole transaction id. */
 async function findById(
   context: Context,
   { transactionId, search }: Pick<TransactionFilterValues, 'transactionId' | 'search'>,

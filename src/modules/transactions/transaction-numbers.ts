@@ -1,6 +1,6 @@
 /**
- * A number in the list of payouts or of deposits. `payoutsBefore` is the number of payouts that are older than the
- * deposit; it determines the order across both lists.
+ * The sequence number of a payout or deposit. `payoutsBefore`, the count of payouts that are older than the deposit,
+ * determines the order of payouts and deposits.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }
@@ -9,8 +9,8 @@ export type TransactionNumber =
 export type DepositNumbers = { readonly sequence: number; readonly transactionNumber: number }
 
 /**
- * Returns transactions newest first, without reading payouts: the numbers of transactions have no gaps, so a number
- * that no deposit has belongs to a payout.
+ * Returns sequence numbers of transactions, newest first, without reading payouts: transaction numbers have no gaps, so
+ * a number that no deposit has belongs to a payout.
  *
  * @param deposits are the deposits up to `newest`, newest first, and at least one more than the page has rows
  */

@@ -14,7 +14,10 @@ export const transactionStatuses = defineEnum({
 })
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** This service has no internal transfers, but clients of the original provider filter by this type (ruling 131). */
+/**
+ * This service has no internal transfers, but clients of the original provider filter by the type of internal transfers
+ * (ruling 131).
+ */
 export const transactionTypes = defineEnum({
   DEPOSIT: 'Money arrived in a wallet.',
   PAYOUT: 'Money left a wallet for a bank account.',
@@ -63,8 +66,8 @@ export type PayoutRow = Omit<Payout, 'idempotencyKey' | 'fingerprint' | 'transfe
 }
 
 /**
- * `reversedAt` is `null` if the deposit was not reversed; `txHash` and `network` are `null` if it has no transfer on a
- * chain.
+ * `reversedAt` is `null` if the deposit was not reversed; `txHash` and `network` are `null` if the deposit has no
+ * blockchain transfer.
  */
 export type DepositRow = Deposit & {
   readonly reversedAt: string | null
@@ -97,7 +100,7 @@ export const statusOfPayout = {
   RETURNED: 'REVERSED',
 } as const satisfies Record<PayoutStatus, TransactionStatus>
 
-/** A deposit has no other UUID, so `reference_id` is its id (ruling 132). */
+/** A deposit has only one UUID, so its `reference_id` equals its id (ruling 132). */
 export function depositTransaction(deposit: DepositRow): Transaction {
   const { merchantId, transferId, walletId, amount, balanceAfter, createdAt, customerId, network } = deposit
   return {

@@ -12,9 +12,9 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Adds all documents of a manifest; if one is invalid, adds none. Documents that were removed are trusted again. An id
- * that was ever used for another text is rejected, because deployed clients use the id for the text with which they
- * were built.
+ * Adds all documents of a manifest; if one document is invalid, adds none. A manifest can make removed documents
+ * trusted again. A document id that was ever used for another text is rejected, because deployed clients use the id for
+ * the text with which they were built.
  *
  * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
  * @param validate returns the errors of a text according to the schema and the limits
@@ -66,7 +66,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * The id of a removed document stays bound to its text.
+ * A removed document's id stays bound to the document's text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */

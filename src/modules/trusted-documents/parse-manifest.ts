@@ -4,14 +4,14 @@ import { parseJsonText } from '../../core/net/json-text.ts'
 
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** Ids appear in URLs, so they have no spaces. */
+/** Document ids appear in URLs, so they have no spaces. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * Two formats are allowed: an object with texts by id (relay-compiler, client preset of graphql-codegen), and Apollo's
- * list of operations.
+ * A manifest has one of two formats: an object with texts by id (relay-compiler, client preset of graphql-codegen), or
+ * Apollo's list of operations.
  *
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document
  */
@@ -28,7 +28,7 @@ export function parseManifest(content: string): readonly ManifestDocument[] {
 function parseManifestJson(content: string): unknown {
   let parsed: ReturnType<typeof parseJsonText>
   try {
-    // Some tools write a byte order mark.
+    // Some build tools write a byte order mark.
     parsed = parseJsonText(content.replace(/^\uFEFF/, ''))
   } catch {
     throw new DomainError('MALFORMED_JSON', 'The manifest is not valid JSON.')

@@ -9,7 +9,7 @@ export const allTrustedDocuments = query(() =>
   selectFrom('trustedDocuments').selectAll().where('removedAt', 'is', null).orderBy('id'),
 )
 
-/** The document may have been removed. */
+/** Also finds trusted documents that were removed. */
 export const documentById = queryOne((p: Params<{ id: string }>) =>
   selectFrom('trustedDocuments').selectAll().where('id', '=', p.id),
 )

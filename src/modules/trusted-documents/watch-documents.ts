@@ -3,9 +3,12 @@ import { documentsChangedAfter } from './repository.ts'
 import type { TrustedDocument } from './trusted-document.ts'
 
 export type TrustedDocumentWatcher = {
-  /** Applies changes if the table version has changed (SQLite). Returns `undefined` if there is nothing to await. */
+  /**
+   * Applies changes to the trusted documents if the table version has changed (SQLite). Returns `undefined` if there is
+   * nothing to await.
+   */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Applies changes before a document is reported as unknown, if the engine has no table versions (PostgreSQL). */
+  /** On PostgreSQL, applies changes to the trusted documents before a document is reported as unknown. */
   readonly refreshAfterMiss: () => Promise<void> | undefined
   readonly start: () => Promise<void>
   readonly stop: () => void
@@ -16,7 +19,7 @@ export type TrustedDocumentWatcher = {
  *
  * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
  * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
- * request for an unknown document also polls.
+ * request for an unknown document also polls for changes.
  *
  * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next
  * request
@@ -35,12 +38,12 @@ export function watchTrustedDocuments(
   let isStopped = false
 
   async function readChanges(): Promise<void> {
-    // The version is read before the rows, because it must not be newer than the rows.
+    // The table version is read before the rows, so that the version is never newer than the rows.
     const version = db.tableVersion('trustedDocuments')
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seenVersion = version
-    // The synchronous part of `apply` runs here; only `start` awaits the rest.
+    // Among the callers, only `start` awaits the promise of `apply`.
     if (changed.length > 0) applying = apply(changed)
     if (version === null && !isStopped && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))

@@ -30,8 +30,8 @@ type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { net
 /**
  * Contract 4.9. A stablecoin wallet gets a deposit address on `network`.
  *
- * @param input `network` is required for a stablecoin and not allowed for a fiat currency. Without `customerId`, the
- * merchant owns the wallet
+ * @param input `network` is required for a stablecoin and not allowed for a fiat currency. If `customerId` is absent,
+ * the merchant owns the wallet
  */
 export const createWallet = defineOperation(
   {

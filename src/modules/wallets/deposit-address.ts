@@ -17,24 +17,23 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** The maximum number of address numbers that are skipped because their addresses are taken. */
 const maxNumbersTried = 100
 
 /**
  * No two wallets of an installation have the same address, not even wallets of different merchants (rulings 32 and
  * 114).
  *
- * For EVM networks and Tron, the address is derived from the merchant's extended public key. For Solana, it comes from
- * the imported pool. In the sandbox, merchants without a key share test keys. No private key is involved.
+ * For EVM networks and Tron, the address is derived from the merchant's extended public key. For Solana, the address
+ * comes from the imported pool. In the sandbox, merchants without an extended public key share test keys.
  *
- * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
- * next addresses are all taken
+ * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no extended public key, no pooled address left,
+ * or a key whose next addresses are all taken
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // The number is taken first, so that no concurrent transaction gets the same number. An error rolls this back.
+    // Takes the address number first, so that no concurrent transaction gets the same number.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
@@ -42,10 +41,9 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** Addresses are numbered from one. A number may have no address. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** The first address that is not taken is used. */
+  /** Returns the addresses for a number; the wallet gets the first address that is not taken. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -69,8 +67,8 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
 }
 
 /**
- * Each key has a separate sequence from zero, because wallet software scans at most twenty unused addresses ahead
- * (BIP-44).
+ * Each extended public key has its own sequence of addresses, because wallet software scans at most twenty unused
+ * addresses ahead (BIP-44).
  */
 async function derivedAddressSource(
   tx: Tx,
@@ -92,7 +90,7 @@ async function derivedAddressSource(
 }
 
 /**
- * Wallets get the addresses in this order. Addresses that the pool already has are skipped.
+ * Wallets get the imported addresses in the order of `addresses`. Skips addresses that the pool already has.
  *
  * @throws DomainError INVALID_INPUT, without adding any address: lists the first invalid lines, or an address in the
  * pool of another merchant

@@ -40,8 +40,8 @@ export async function addDeposit(
     return requireSameDeposit(earlier, { walletId, amount })
   }
 
-  // Payouts and deposits form one list of transactions, so their times must be in one order. Locking the list before
-  // the wallet, as payouts do, avoids deadlocks.
+  // Payouts and deposits form one list of transactions, so their times must be in one order. Payouts and deposits lock
+  // the transaction list before the wallet, to avoid deadlocks.
   const { latestTime } = await stampTransactions(tx, context, BigInt(context.now()))
   const transfer = await postTransfer(tx, withFixedTime(context, latestTime), {
     kind: 'deposit',
@@ -69,7 +69,7 @@ export async function addDeposit(
   return deposit
 }
 
-/** In the list of transactions, a deposit stores how many payouts precede it; payouts store no position. */
+/** Each deposit stores how many payouts precede it in the list of transactions; payouts store no position. */
 function stampTransactions(tx: Tx, { merchantId }: Context, time: bigint) {
   return stampSequence(tx, { merchantId, name: 'payouts', time })
 }

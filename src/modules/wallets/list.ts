@@ -37,10 +37,10 @@ export const wallets = defineList({
   },
   toConditions: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    // `active` is the only status in the contract.
+    // The API contract has only the wallet status `active`.
     if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
-    // A currency implies its asset type, so a mismatch matches nothing.
+    // A currency implies its asset type, so filters by a currency and a different asset type match nothing.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },
@@ -56,6 +56,6 @@ export const wallets = defineList({
   countedScopes: [
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },
   ],
-  // The contract's samples have pages of ten.
+  // The sample queries in the API contract request pages of ten wallets.
   pageSize: 10,
 })

@@ -21,7 +21,7 @@ export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // The column is NULL for clearing accounts only.
+    // The column `balance` is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
@@ -81,7 +81,6 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** Operators look up a wallet without knowing its merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')

@@ -62,7 +62,8 @@ export const walletEndpoints: RouteGroup = {
       example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...example },
       rows: listOf(rowsDescription, listedWallet),
     }),
-    // The API key is optional in the contract, but required here, because balances are private (ruling 33).
+    // The API contract makes the API key optional for this request, but the service requires it, because balances are
+    // private (ruling 33).
     get('/api/wallets/:wallet_id', {
       name: 'getWallet',
       title: 'Get a wallet',

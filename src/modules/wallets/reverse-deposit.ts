@@ -13,7 +13,8 @@ export const ReverseDepositInput = z.object({ reference: text(), reason: freeTex
 export type DepositReversal = RowOf<'depositReversals'>
 
 /**
- * A deposit is reversed once and in full (ruling 113). It stays recorded, and its reference cannot be used again.
+ * A deposit is reversed once and in full (ruling 113). A reversed deposit stays recorded, and its reference cannot be
+ * used again.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (already
  * reversed), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)

@@ -10,7 +10,8 @@ import { depositByReference } from './repository.ts'
 const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
 
 /**
- * @param input without `reference`, a reference is generated, so each call without an idempotency key is a new deposit
+ * @param input if `reference` is absent, a reference is generated, so each call without an idempotency key is a new
+ * deposit
  */
 export const simulateDeposit = defineOperation(
   {
@@ -24,7 +25,8 @@ export const simulateDeposit = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Deposit>> => {
     const request = parseInput(SimulateDepositInput, input)
-    // Only the reference is stored: a deposit never changes, so reading it again repeats the response.
+    // The idempotency row stores only the deposit's reference: a deposit never changes, so reading the deposit again
+    // repeats the response.
     const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
       await addDeposit(tx, context, { ...request, reference })

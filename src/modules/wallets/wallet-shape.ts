@@ -8,7 +8,7 @@ import { walletDescriptions, walletStatuses } from './wallet.ts'
 
 export const exampleWalletId = '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f'
 
-/** Contract 2.3. `addresses` has three shapes (ruling 31). */
+/** Contract 2.3. In responses, `addresses` has one of three shapes (ruling 31). */
 function walletResource(title: string, addresses: ShapeMember<Wallet>, balance = '250.00000000') {
   return resource<Wallet>(title, walletDescriptions.wallet, {
     id: member((wallet) => wallet.id, uuid('The id of the wallet.', exampleWalletId)),

@@ -6,7 +6,6 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { oldestProcessingPayouts, processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** The limits keep a scrape cheap. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 
@@ -14,13 +13,13 @@ export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
   readonly unknown: ReadonlyMap<string, number>
-  /** Ages are in seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
+  /** The ages of the exchange rates in seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 
 /**
- * Each query reads a limited part of an index. The console uses this function as well, so this file must not import
- * prom-client.
+ * Each query for metrics reads a limited part of an index. The console also calls this function, so this file must not
+ * import prom-client.
  *
  * @param maxPayouts the count of payouts in progress stops at this number
  * @throws the database's error if it is unavailable

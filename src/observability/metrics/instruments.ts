@@ -7,11 +7,9 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** The buckets are in seconds, up to the deadline of writes. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** The buckets are in seconds, up to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
@@ -58,13 +56,12 @@ export function createInstruments(): Instruments {
     buckets: delayBuckets,
   })
   const calls = createCounter('rail_calls', 'Calls to banks, by outcome.', ['rail', 'call', 'outcome'])
-  // Starts series at zero, so that `increase()` sees the first event.
+  // Starts each time series at zero, so that `increase()` counts the first event.
   for (const outcome of ['delivered', 'pending', 'exhausted']) attempts.inc({ outcome }, 0)
   for (const status of Object.values(statusByEventType)) settled.inc({ status }, 0)
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // The client determines the duration of a subscription.
       if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })
@@ -93,7 +90,9 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/** prom-client averages over processes, which would hide a process whose event loop is blocked. */
+/**
+ * prom-client averages event loop lag over processes, and an average would hide a process whose event loop is blocked.
+ */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }
@@ -129,7 +128,7 @@ type AttemptMeasurement = {
   readonly delayMs: number | null
 }
 
-/** `outcome` is the reported state of the order, or `NO_ANSWER`. */
+/** `outcome` is the order state that the bank reported, or `NO_ANSWER`. */
 type RailCallMeasurement = {
   readonly rail: string
   readonly call: RailCallName

@@ -6,13 +6,13 @@ import type { MetricsSnapshot } from './snapshot.ts'
 import { gauge, metricPrefix } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'
 
-/** `snapshot` includes metrics of the database if `isWanted` is true and the database responds. */
+/** `snapshot` includes database metrics if `isWanted` is true and the database responds. */
 export type ProcessMetrics = {
   readonly instrumentation: Instrumentation
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** A database outage delays the other metrics by at most this time. */
+/** If the database is down, the process's own metrics are delayed by at most a second. */
 const databaseTimeoutMs = 1_000
 
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {
@@ -22,7 +22,10 @@ export function measureProcess({ version }: { readonly version: string }): Proce
   const observeDatabase: Instrumentation['observeDatabase'] = (observed) => {
     source = observed
   }
-  /** Scrapes share a running measurement, so that measurements do not accumulate on a slow database. */
+  /**
+   * Concurrent scrapes share one measurement of the database, so that measurements do not accumulate on a slow
+   * database.
+   */
   const measureDatabaseOnce = ({ service, rails }: DatabaseMetricsSource): Promise<DatabaseMetrics> => {
     measurement ??= measureDatabase(service, rails).finally(() => {
       measurement = null

@@ -4,7 +4,7 @@ import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 export const metricPrefix = 'payout_gateway_'
 
-/** The type is prom-client's JSON format, which can be sent between processes. */
+/** A snapshot has prom-client's JSON format, which processes can send to each other. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
@@ -26,7 +26,7 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
   return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
-/** Counters and histograms stay in the totals after their process has ended. */
+/** After a process has ended, its counters and histograms stay in the totals. */
 export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
@@ -43,7 +43,10 @@ function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   }
 }
 
-/** Counters end in `_total` in both formats, but prom-client's aggregation appends the suffix only in OpenMetrics. */
+/**
+ * Names of counters must end in `_total`, but prom-client's aggregation appends the suffix only in the OpenMetrics
+ * format.
+ */
 function formatMetricName({ name, type }: Metric, contentType: RegistryContentType): string {
   if (type !== 'counter') return name
   const plain = name.replace(/_total$/, '')

@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** Records events after COMMIT. A retry of the operation starts with an empty list. */
+/** Records event metrics after COMMIT. If the operation is retried, its list of events starts empty. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []
@@ -50,7 +50,7 @@ function captureEvents(tx: Tx, events: EventType[]): Tx {
 function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
   return async (operation, context, input) => {
     const result = await perform(operation, context, input)
-    // `null` means that the attempts were not recorded, and will be sent again.
+    // A `null` result means that the webhook attempts were not recorded.
     if ((operation as unknown) === recordAttempts && result !== null)
       recordAttemptMetrics(input as AttemptReport, recorder)
     return result

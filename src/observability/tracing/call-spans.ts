@@ -7,8 +7,8 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Sends `traceparent` to the bank. The trace is separate from the trace of the request that created the payout: a call
- * may follow days later, and each payout would have to store a trace context.
+ * Sends `traceparent` to the bank. A call to the bank has its own trace instead of the trace of the request that
+ * created the payout: the call may follow days later, and each payout would have to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>
@@ -23,7 +23,7 @@ export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
     })
 }
 
-/** The span omits the URL, which is the merchant's data. */
+/** The span of a webhook attempt omits the URL, because the URL is the merchant's data. */
 export function createSenderTracer(tracer: Tracer): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
@@ -54,7 +54,7 @@ function startClientSpan(tracer: Tracer, name: string, attributes: Attributes): 
   return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
 }
 
-/** The span omits the text of an error, which can quote any data. */
+/** The span omits error messages, because a message can quote any data. */
 async function runInSpan<Answer>(
   span: Span,
   run: () => Promise<Answer>,

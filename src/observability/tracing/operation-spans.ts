@@ -7,7 +7,6 @@ import { toParentContext } from './request-spans.ts'
 
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
-/** A commit that several operations share is in the trace of each operation. */
 export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
     const performTraced: Perform = async (operation, context, input) => {
@@ -33,7 +32,10 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** The span has an event each time the operation begins, including retries, and a child span for the commit. */
+/**
+ * The operation's span has an event for each start of the operation, including retries, and a child span for the
+ * commit.
+ */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -61,7 +63,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** The attributes are only ids, which correlate with other traces, such as calls to the bank. */
+/** The span's result attributes are ids that link the span to other traces, such as calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }
@@ -72,7 +74,7 @@ function resultAttributes(value: unknown): Attributes {
   }
 }
 
-/** A domain error is an expected response, except for UNAVAILABLE. */
+/** A domain error except UNAVAILABLE is an expected response, so it does not mark the span as failed. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)

@@ -32,7 +32,7 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** Data that the caller sent is excluded: there is no URL, id or text, and only trusted operation names. */
+/** Spans of requests exclude data that the caller sent: no URL, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -48,12 +48,11 @@ function requestAttributes(
   return attributes
 }
 
-/** A longer `tracestate` is dropped. W3C requires services to propagate at least this length. */
+/** A `tracestate` over 512 characters is dropped; W3C requires services to propagate at least 512. */
 const maxTraceStateLength = 512
 
 type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Without a valid `traceparent`, a new trace begins. */
 function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (parent === null) return ROOT_CONTEXT
@@ -72,7 +71,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** If the span is not recorded, there are no headers, so that the receiver makes its own sampling decision. */
+/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

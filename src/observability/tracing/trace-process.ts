@@ -42,18 +42,18 @@ export function traceProcess(
   }
 }
 
-/** If the queue is full, new spans are dropped. */
+/** If the queue of spans is full, new spans are dropped. */
 const maxQueuedSpans = 2_048
 
-/** Serializing a batch blocks the event loop for a millisecond or two. */
+/** Serializing 256 spans blocks the event loop for a millisecond or two. */
 const exportBatchSize = 256
 
 const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
-/** Attributes are shortened to limit the queue in bytes. */
+/** Span attributes are shortened to limit the memory of the span queue. */
 const maxAttributeLength = 256
 
-/** `ratio` is the fraction of new traces to sample. `timeoutMs` is the timeout of an export. */
+/** `ratio` is the fraction of new traces to sample. */
 export type TracerOptions = {
   readonly version: string
   readonly role: string
@@ -106,7 +106,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** The SDK does not report export errors. */
+/** The OpenTelemetry SDK does not report export errors itself. */
 function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

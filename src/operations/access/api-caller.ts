@@ -4,12 +4,15 @@ import type { Reader } from '../../database/query.ts'
 import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
-  /** For a token, this is the API key that created it. `null` for the service itself and its operator. */
+  /**
+   * The caller's API key, or the API key that created the caller's token; `null` for the service itself and its
+   * operator.
+   */
   readonly keyId: string | null
   readonly tokenId: string | null
-  /** `null` means all scopes. */
+  /** If `scopes` is `null`, the caller has all scopes. */
   readonly scopes: readonly Scope[] | null
-  /** The only customer that the token can see and act as; `null` for the whole merchant. */
+  /** The only customer that the client token can see and act as; `null` for the whole merchant. */
   readonly customerId: string | null
 }
 

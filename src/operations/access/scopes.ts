@@ -11,10 +11,10 @@ export const scopes = defineEnum({
 })
 export type Scope = (typeof scopes)[number]
 
-/** Reads and streams require `read`. */
+/** Reads and streams require the scope `read`. */
 export type OperationScope = Exclude<Scope, 'read'>
 
-/** A customer's token can have `read` and the scopes of operations with `actsAsCustomer`. */
+/** A client token for one customer can have the scope `read` and the scopes of operations with `actsAsCustomer`. */
 export const customerScopes = [
   'read',
   'customers',
@@ -26,7 +26,7 @@ export const customerScopes = [
 export type CustomerScope = Exclude<(typeof customerScopes)[number], 'read'>
 
 export type Access = {
-  /** `anyApiKey` allows every API key but no token. `null` is for internal operations. */
+  /** The scope `anyApiKey` allows every API key but no client token. The scope `null` is for internal operations. */
   readonly scope: OperationScope | 'anyApiKey' | null
   readonly actsAsCustomer: boolean
 }

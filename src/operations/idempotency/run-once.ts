@@ -8,7 +8,7 @@ import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 
-/** Keys in `idempotency_keys` expire (ruling 22). Keys of payouts are kept permanently. */
+/** Idempotency keys in `idempotency_keys` expire (ruling 22). Idempotency keys of payouts are kept permanently. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
@@ -17,8 +17,8 @@ type RowWithFingerprint = { readonly fingerprint: string | null }
 
 export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
-   * Locks the rows that the operation changes, before its first query, so that a concurrent request with the same key
-   * waits and then finds the stored result. An operation with a `lock` is `Batchable`.
+   * Locks the rows that the operation changes, so that a concurrent request with the same idempotency key waits and
+   * then finds the stored result. An operation with a `lock` can share a batch with other operations (`Batchable`).
    */
   readonly lock?: (tx: Tx) => void
   readonly find: (tx: Tx, key: string) => MaybePromise<Row | null>
@@ -29,15 +29,16 @@ export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
 /**
  * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The same transaction stores the key and the result. Errors are not stored. The fingerprint is computed from the
- * parsed input, so it does not depend on the API or the spelling.
+ * The operation's transaction also stores the idempotency key and the result. Errors are not stored. The fingerprint is
+ * computed from the parsed input, so it does not depend on the API (REST or GraphQL) or the spelling.
  *
- * The reads before the operation's first write run concurrently with the lookup of the key, which saves a round trip on
- * PostgreSQL. Writes wait until the key is known to be new.
+ * The operation's first reads run concurrently with the lookup of the idempotency key, to save a round trip on
+ * PostgreSQL. Writes wait until the idempotency key is known to be new.
  *
  * @param store a custom store, or the operation's name for the default store
  * @param request the parsed input, as plain data
- * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other input; otherwise the errors of `operation`
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with different input; otherwise the errors of
+ * `operation`
  */
 export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   context: Context,
@@ -57,7 +58,7 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
     }
     return db.write(run, options)
   }
-  // A customer's token must not receive the stored response to another customer's equal request.
+  // A client token for one customer must not receive the stored response to another customer's equal request.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
   const replay = (row: Row): IdempotentResult<Result> => {
     if (row.fingerprint === idempotency.fingerprint) return { result: toResult(row), isReplayed: true }
@@ -78,7 +79,6 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   return db.write(run, options)
 }
 
-/** The writes throw if the idempotency key was used before. */
 function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
     if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')
@@ -94,7 +94,7 @@ function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/** Waits without throwing. The returned function rethrows. */
+/** Waits without throwing; the returned function rethrows the error. */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(
@@ -104,9 +104,10 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * Detects a different input with the same key. Keys of payouts are kept permanently, so this hash must never change. It
- * sorts fields by name and omits absent fields, because later versions may reorder or add fields. It keeps a nested
- * `null`, because an update to `null` clears a value.
+ * The fingerprint detects a different input with the same idempotency key. Idempotency keys of payouts are kept
+ * permanently, so the fingerprint's computation must never change. The fingerprint sorts fields by name and omits
+ * absent fields, because later versions may reorder or add fields. The fingerprint includes a nested `null`, because an
+ * update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
@@ -120,12 +121,12 @@ function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // Two different `Date`s, for example, have no members and would look equal.
+  // A request must be plain data, because two different `Date`s, for example, have no members and would look equal.
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }
 
-/** The names come from our own schemas. So none is `__proto__`, and none is a number, which would sort first. */
+/** The field names come from our own schemas, so no name is `__proto__` or a number. */
 function canonicalizeObject(value: Record<string, unknown>, names: string[]): object {
   const members: Record<string, unknown> = {}
   for (const name of names.sort()) members[name] = canonicalize(value[name])
@@ -134,7 +135,7 @@ function canonicalizeObject(value: Record<string, unknown>, names: string[]): ob
 
 type StoredRow = RowWithFingerprint & { readonly result: unknown }
 
-/** Each write deletes a few expired keys, so no cleanup job is needed. */
+/** Each write deletes a few expired idempotency keys, so no cleanup job is needed. */
 function defaultIdempotencyStore(context: Context, operation: string): IdempotencyStore<object, StoredRow> {
   const { merchantId } = context
   const oldestCreatedAt = () => timestamp(context.now() - retentionMs)

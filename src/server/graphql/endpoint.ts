@@ -38,8 +38,8 @@ const path = '/graphql'
 
 /**
  * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
- * and Response objects would take longer than the rest of a small response. Other requests go through Yoga to the same
- * engine . Form posts are rejected, so that no page of another site can send a request.
+ * and Response objects would take longer than the rest of a small response. All other GraphQL requests go through Yoga
+ * to the same engine. Form posts are rejected, so that no page of another site can send a request.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,

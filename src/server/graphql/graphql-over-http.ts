@@ -18,7 +18,7 @@ export function readRequestParameters({ method, body, query }: FastifyRequest): 
   return validateParameters(method === 'POST' ? body : decodeQuery(query as Record<string, unknown>))
 }
 
-/** Invalid JSON stays a string, which validation rejects. */
+/** Query parameters with invalid JSON stay strings, and validation rejects them. */
 function decodeQuery({ variables, extensions, ...rest }: Record<string, unknown>): Record<string, unknown> {
   return {
     ...rest,
@@ -69,10 +69,13 @@ function validateParameters(body: unknown): GraphqlRequest {
   }
 }
 
-/** The prefix `sha256:` and the id of a trusted document, which has at most 200 characters. */
+/** The length of the prefix `sha256:` plus 200 characters, the maximum of a trusted document's id. */
 const maxIdentifierLength = 207
 
-/** `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo and urql). */
+/**
+ * Reads the document id from `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo and
+ * urql).
+ */
 function readDocumentIdentifier(
   { documentId = null, extensions }: Record<string, unknown>,
   errors: FieldError[],
@@ -109,13 +112,12 @@ function isMapOrNull(value: unknown): boolean {
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
- * A wrong method, a missing scope and an unavailable database have statuses of their own. Other errors have 400 with
- * `application/graphql-response+json` if nothing ran. Otherwise they have 200, which clients of `application/json`
- * expect (GraphQL over HTTP, 6.4).
+ * A wrong method, a missing scope and an unavailable database have their own HTTP statuses. If nothing was executed,
+ * all other errors have 400 with `application/graphql-response+json`, and 200 with `application/json`, because its
+ * clients expect 200 (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }
-  // Partial data is a success.
   if (data && Object.values(data).some((value) => value !== null)) return { status: 200, headers: {} }
   const codes = errors.map((error) => error.extensions.code)
   if (codes.includes('METHOD_NOT_ALLOWED')) {

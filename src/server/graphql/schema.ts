@@ -35,7 +35,9 @@ export function parseSchema(text: string): GraphQLSchema {
   return buildSchema(text)
 }
 
-/** If one root field fails, the response keeps the other root fields, which may report successful mutations. */
+/**
+ * If one root field fails, the response keeps all successful root fields, because they may report successful mutations.
+ */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)

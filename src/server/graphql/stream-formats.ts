@@ -3,7 +3,10 @@ import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 /** Proxies close a connection that is silent for a minute. */
 const pingIntervalMs = 12_000
 
-/** Yoga's processor of server-sent events writes no event ids, which a client needs to resume. */
+/**
+ * Replaces Yoga's processor of server-sent events, because it writes no event ids, and a client needs event ids to
+ * resume.
+ */
 export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   const iterator = (
     Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
@@ -11,7 +14,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   let pinging: NodeJS.Timeout | undefined
   const body = new fetchAPI.ReadableStream<Uint8Array>({
     start: (controller) => {
-      // Sent immediately, to confirm that the stream is open.
+      // The first ping is sent immediately, to confirm that the stream is open.
       controller.enqueue(ping)
       pinging = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
@@ -30,7 +33,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // The call is not awaited, because the generator may be waiting for an event.
+    // `return` is not awaited, because the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
       iterator.return?.()
@@ -63,12 +66,12 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** The client sends this id as `Last-Event-ID` to resume. */
+  /** A client resumes a stream by sending the event id as `Last-Event-ID`. */
   readonly id?: string
   readonly stringify: () => string
 }
 
-/** Yoga supports this format only for incremental delivery (`@defer`, `@stream`), not for subscriptions. */
+/** Yoga supports `multipart/mixed` only for incremental delivery (`@defer`, `@stream`), not for subscriptions. */
 export const processMultipart: ResultProcessor = (results, fetchAPI) => {
   const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
   const body = new fetchAPI.ReadableStream<Uint8Array>({

@@ -5,21 +5,24 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** The limit applies to all processes of a machine together. */
+/** The maximum number of open streams per merchant, in all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** The limit applies to one process, so that a page that leaks streams does not affect other pages. */
+/**
+ * The maximum number of open streams per client token and process, so that a web page that leaks streams does not
+ * affect other pages.
+ */
 const maxStreamsPerToken = 10
 
-/** The retry time is short, because abandoned streams end within seconds. */
+/** Clients may retry after five seconds, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
-/** A stream must end within a second after its key is revoked. */
+/** A stream must end within a second after its API key is revoked. */
 const pollIntervalMs = 500
 
 /**
  * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
- * After `release` the stream no longer counts, but the connection can stay open.
+ * After `release`, the stream no longer counts towards the limits, but the connection can stay open.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
@@ -31,17 +34,13 @@ type OpenStream = {
   readonly end: () => void
 }
 
-/**
- * The response counts as an open stream until it ends.
- *
- * @param onEnding called when the service stops; by default it closes the connection
- */
+/** @param onEnding called when the service stops; by default it closes the connection */
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
  * Ends a stream when its credential is revoked or expires, or the service stops.
  *
- * @param processes the number of processes, which share a merchant's limit equally
+ * @param processes the number of processes that share a merchant's limit equally
  * @throws DomainError RATE_LIMITED if the merchant or the token has reached its limit
  */
 export function createStreamLimiter(app: FastifyInstance, service: Service, processes: number): HoldStream {
@@ -58,7 +57,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
     // A closed connection emits no further `close`, so the stream would never be released.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
-    // The service has already ended the open streams, and would not end this stream.
+    // The service has already ended all open streams, and would not end a stream that opens now.
     if (isEnding) {
       onEnding()
       return { ended: Promise.resolve(null), release: () => {} }
@@ -80,7 +79,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     }
     const { promise, resolve } = Promise.withResolvers<DomainError | null>()
     const stream = { keyId: keyId ?? '', tokenId, validity, fail: resolve, end: onEnding }
-    // Disables nginx's buffering, which would delay a response until it has several KiB.
+    // Disables nginx's buffering, because nginx would hold back a response until it has several KiB.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()
@@ -96,7 +95,10 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   }
 }
 
-/** On SQLite, a version number shows whether any key may have changed. PostgreSQL needs a small query. */
+/**
+ * On SQLite, the table version shows whether any API key may have changed. On PostgreSQL, a small query checks the API
+ * keys.
+ */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
   let seenVersion: number | null = null
@@ -106,7 +108,7 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
     isPolling = true
     try {
       endExpiredStreams(service.wallClock(), streams())
-      // The version is read before the rows, so that the next poll detects a change in between.
+      // Reads the table version before the API keys, so that the next poll detects a change in between.
       const version = service.db.tableVersion('apiKeys')
       if (version !== null && version === seenVersion) return
       const revoked = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
@@ -115,14 +117,13 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
         if (revoked.has(keyId)) fail(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
-      // The next poll tries again.
     } finally {
       isPolling = false
     }
   }
   return {
     start: () => {
-      // A key may have been revoked since the request was authenticated.
+      // An API key may have been revoked since the request was authenticated.
       seenVersion = null
       timer ??= setInterval(poll, pollIntervalMs).unref()
     },
@@ -139,7 +140,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** If the value of `last` is not null, it is the last result. */
+/** If `last` resolves to a value that is not null, that value is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -147,7 +148,7 @@ export async function* takeUntilEnd<Result>(
   const iterator = results[Symbol.asyncIterator]()
   let ending: { readonly value: Result | null } | null = null
   let wake = () => {}
-  // `Promise.race` would add a handler for each result, and keep all of them until `last` resolves.
+  // `Promise.race` would add a handler for each result, and keep all handlers until `last` resolves.
   last.then((value) => {
     ending = { value }
     wake()
@@ -170,7 +171,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // The call is not awaited, because the iterator may be waiting for an event.
+    // `return` is not awaited, because the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

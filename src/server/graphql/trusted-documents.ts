@@ -38,7 +38,7 @@ export function createTrustedEngine(
       else trusted.remove(id)
     }
     for (const { id } of changed) {
-      // One document in each event-loop iteration, so that requests are not delayed.
+      // Warms up one document per event-loop iteration, so that requests are not delayed.
       await nextTurn()
       await warmUpById(id).catch((error) =>
         app.log.warn({ err: error, document_id: id }, 'trusted document warm-up failed'),
@@ -48,7 +48,7 @@ export function createTrustedEngine(
   const warmUpById = async (id: string) => {
     const document = trusted.byId(id)?.document()
     if (document && 'errors' in document) {
-      // The document may have been registered with the schema of an earlier version.
+      // The document may have been valid for the GraphQL schema of an earlier version.
       const faults = document.errors.map(({ message }) => message)
       app.log.warn({ document_id: id, faults }, 'trusted document is invalid for the current schema')
     } else if (document && executor === 'planned') {
@@ -68,7 +68,7 @@ export function createTrustedEngine(
   })
   const engine = createEngine(schema, { executor, find })
   app.addHook('onReady', () => {
-    // If the database is unavailable now, requests read the documents later.
+    // If the database is unavailable at the start, requests read the trusted documents later.
     const starting = watcher
       .start()
       .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))

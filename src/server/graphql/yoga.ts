@@ -36,7 +36,7 @@ type YogaExchange = {
   document: DocumentResult | null
   hasIdentifier: boolean
   selectedOperation: SelectedOperation | null
-  /** Null if a hook threw before the engine had an outcome. */
+  /** The outcome is null if a hook threw before the engine had an outcome. */
   outcome: ExecutionOutcome | null
   ended: Promise<DomainError | null>
 }
@@ -84,8 +84,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // The host has already read the query string. Yoga receives none, because it would take some query strings for its
-    // health check.
+    // Yoga receives no query string, because the host has already read it, and Yoga would take some query strings for
+    // its health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -94,14 +94,14 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 
 /**
  * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The engine selects
- * the operation in the parse hook: Yoga looks for the operation right after this hook and would report its own errors.
+ * the operation in the parse hook, before Yoga would report its own errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
     const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
     exchange.hasIdentifier = identifier !== null
     exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
-    // Yoga requires a text, which the parse hook ignores.
+    // Yoga requires a query text, but the parse hook ignores the text.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
@@ -219,7 +219,7 @@ function isReadOnly({ method }: FastifyRequest): boolean {
   return method !== 'POST'
 }
 
-/** Private caches may store a response, separately for each credential, origin and media type. */
+/** Private caches may store a GraphQL response, separately for each credential, origin and media type. */
 function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   const existing = reply.getHeader('vary')?.toString().split(', ') ?? []
   const vary = new Set([...existing, 'accept', 'authorization', 'origin', 'x-api-key'])
@@ -231,8 +231,8 @@ function toStringifiable(result: FormattedResult, http?: HttpResponseHead): Stri
 }
 
 /**
- * Adds to each result of a stream the id of the latest event. A result with errors has no id: the stream may end before
- * the latest event is sent, and a client that resumes must not miss this event (ruling 80).
+ * Adds to each result of a stream the id of the latest event. A result with errors has no event id, because the stream
+ * may end before the latest event is sent, and a resuming client must not miss that event (ruling 80).
  */
 async function* toStringifiableStream(
   results: AsyncIterable<FormattedResult>,

@@ -25,9 +25,9 @@ declare module 'fastify' {
 }
 
 /**
- * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by address. The
- * hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). The hook returns a
- * promise only if it must wait.
+ * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by IP address. The
+ * admission hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). The
+ * admission hook returns a promise only if it must wait.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -80,8 +80,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * In live mode, rejects a web page's request with an API key, so that no merchant publishes a key by mistake. An
- * invalid key is rejected too, because any key in a page is compromised.
+ * In live mode, rejects a web page's request with an API key, so that no merchant publishes an API key by mistake. Even
+ * an invalid API key in a web page is rejected with API_KEY_IN_BROWSER.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -100,8 +100,8 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /**
- * Returns `null` if there is no credential, and '' if it is malformed, or if there are two different credentials
- * (ruling 12).
+ * Returns `null` if the request has no credential, and '' if the credential is malformed or if the request has two
+ * different credentials (ruling 12).
  */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
   const bearer = bearerTokenOf(authorization)
@@ -110,7 +110,10 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
   return bearer === null || bearer === key ? key : ''
 }
 
-/** Returns '' if the token is malformed, and `null` for another scheme, which a proxy may have added. */
+/**
+ * Returns '' if the bearer token is malformed, and `null` for another authentication scheme, because a proxy may have
+ * added it.
+ */
 function bearerTokenOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
   return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null

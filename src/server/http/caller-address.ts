@@ -13,7 +13,8 @@ export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // With the prefix /0, every address would be a trusted proxy, so a caller could forge its own address.
+  // The prefix /0 is rejected, because it would make every address a trusted proxy, so that a caller could forge its
+  // own address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
@@ -24,8 +25,8 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 }
 
 /**
- * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). No other code reads
- * these addresses, so all rules about callers use the same address.
+ * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). All rules about
+ * callers get the caller's address from `callerAddress`.
  *
  * @returns an IPv4 address, a canonical IPv6 address, `unknown` for any other entry, or an empty string if the
  *   connection is closed
@@ -34,12 +35,12 @@ export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** Use this for rejections only, because any caller can send the header. */
+/** Use this function for rejections only, because any caller can send the header `X-Forwarded-Proto`. */
 export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }
 
-/** Some proxies add a port: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add a port to the caller's address: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry

@@ -5,8 +5,8 @@
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * The most specific range that matches the type decides (RFC 9110, 12.5.1). Parameters other than `q` are ignored,
- * because every type has one representation here.
+ * The most specific media range in `Accept` that matches the type decides (RFC 9110, 12.5.1). Parameters except `q` are
+ * ignored, because every media type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -21,7 +21,7 @@ export function preferenceFor(type: string, accept: string | undefined): MediaTy
   return { quality: best.quality, isExplicit: best.specificity === 2 }
 }
 
-/** Only browsers that navigate to a page list HTML explicitly. */
+/** Only browsers that navigate to a page list HTML explicitly in `Accept`. */
 export function isHtmlRequested(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('text/html', accept)
   return isExplicit && quality > 0
@@ -46,14 +46,17 @@ export type AcceptedMediaTypes = { readonly json: string | null; readonly stream
 export type StreamMediaType = typeof eventStream | typeof multipartMixed
 
 const applicationJson = 'application/json'
-/** With this media type, the HTTP status shows whether the document was executed (GraphQL over HTTP, 6.4). */
+/**
+ * With `application/graphql-response+json`, the HTTP status shows whether the document was executed (GraphQL over HTTP,
+ * 6.4).
+ */
 export const graphqlResponseJson = 'application/graphql-response+json'
 const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
 
 /**
- * `application/graphql-response+json` precedes `application/json` if its quality is higher, or if it is listed
- * explicitly with the same quality. JSON precedes a stream of the same quality.
+ * Prefers `application/graphql-response+json` to `application/json` if its quality is higher, or if `Accept` lists it
+ * explicitly with the same quality. Prefers JSON to a stream of the same quality.
  */
 export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
   if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }
@@ -62,7 +65,7 @@ export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTyp
   const isGraphqlJson =
     graphqlJson.quality > json.quality || (graphqlJson.isExplicit && graphqlJson.quality === json.quality)
   const documentQuality = isGraphqlJson ? graphqlJson.quality : json.quality
-  // A client that accepts any type does not expect a response that stays open.
+  // A client that accepts any media type does not expect a response that stays open.
   const streamable = accept.replace(/\*\/\*/g, '') || '-'
   const events = preferenceFor(eventStream, streamable)
   const parts = preferenceFor(multipartMixed, streamable)

@@ -21,7 +21,10 @@ export function allowOriginFor(origin: string, origins: readonly string[]): stri
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
 }
 
-/** `*` matches one label, because hosts below `a.example.com` may have another owner than hosts below `example.com`. */
+/**
+ * In an allowed origin, `*` matches only one label, because hosts below `a.example.com` may have another owner than
+ * hosts below `example.com`.
+ */
 function matchesOrigin(allowed: string, origin: string): boolean {
   const [head = '', tail] = allowed.split('*')
   if (tail === undefined) return origin === allowed
@@ -29,33 +32,36 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   return /^[a-z\d_-]+$/.test(origin.slice(head.length, -tail.length))
 }
 
-/** `URL` normalizes Unicode variants of `*` and `.` to these characters. */
+/** `URL` normalizes Unicode variants of `*` and `.` to ASCII. */
 function parseOrigin(text: string): string | null {
   if (!/^https?:\/\/[^/\\?#@%\s]+$/i.test(text) || !URL.canParse(text)) return null
   const { origin } = new URL(text)
   return origin.includes('*') && !singleLabelWildcard.test(origin) ? null : origin
 }
 
-/** Allows a wildcard only as the first label, and not directly below a top-level domain except `localhost`. */
+/**
+ * Allows a wildcard in an origin only as the first label, and not directly below a top-level domain except `localhost`.
+ */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Paths that pages can call, whether or not they exist. Signed server-to-server paths are excluded. */
+/** URL paths that web pages can call, whether or not they exist. Signed server-to-server paths are excluded. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /**
- * Headers that pages can read in addition to the safelisted headers (Fetch, "CORS-safelisted response-header name").
+ * Response headers that web pages can read in addition to the safelisted headers (Fetch, "CORS-safelisted
+ * response-header name").
  */
 const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields', 'location'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** Browsers limit this time, for example to two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**
- * Runs before the status is known (Fetch, "HTTP extensions"). Never allows credentials, because the service uses no
- * cookies. Without `Origin` in the request, the response needs no `Vary`: it is not cacheable, or sets `Vary` itself.
+ * Sets the CORS headers before the response's status is known (Fetch, "HTTP extensions"). Never sets
+ * `Access-Control-Allow-Credentials`, because the service uses no cookies. If the request has no `Origin`, the response
+ * needs no `Vary`: it is not cacheable, or sets `Vary` itself.
  *
  * `@fastify/cors` cannot replace this function: it adds headers to every response, and does not run for a path that
  * can't be decoded.
@@ -70,8 +76,9 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Returns whether the request was a CORS preflight. Browsers send no key with it, so it needs no authentication. Every
- * requested header is allowed, so that the page can read the error of the actual request.
+ * Returns whether the request was a CORS preflight. Browsers send no API key with a preflight, so a preflight needs no
+ * authentication. A preflight allows every requested header, so that the web page can read the error of the actual
+ * request.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

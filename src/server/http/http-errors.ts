@@ -9,7 +9,7 @@ import { securityHeaderLines } from './security-headers.ts'
 
 export const bodyLimitBytes = 256 * 1024
 
-/** An unexpected error becomes INTERNAL without detail (ruling 9). */
+/** An unexpected error becomes INTERNAL, without its message (ruling 9). */
 export function toDomainError(error: unknown, { log, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -42,17 +42,17 @@ export function endpointNotFound(): DomainError {
 }
 
 /**
- * Node itself would respond to `Expect` without envelope and request id, so such requests go to `validateHead`.
- * `requireHostHeader: false` does the same for a missing Host.
+ * Passes requests with an `Expect` header to our handlers, because Node's own response would lack our error format and
+ * request id.
  */
 export function forwardExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
 /**
- * Lets a client finish sending a body that is too large. Node discards the rest of the body, within the request
- * timeout. Fastify would close the connection immediately: a proxy that is still sending would see a reset, and respond
- * with 502 (RFC 9112, 9.6).
+ * Lets a client finish sending a body that is too large. Node discards the rest of a body that is too large. If the
+ * connection closed immediately, as Fastify does, a proxy that is still sending would see a reset, and respond with 502
+ * (RFC 9112, 9.6).
  */
 export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')

@@ -38,7 +38,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * `undefined` if the body is empty, because many clients send the JSON content type with an empty DELETE.
+ * Returns `undefined` for an empty body, because many clients send the JSON content type with an empty DELETE.
  *
  * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */

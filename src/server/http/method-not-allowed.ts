@@ -5,8 +5,8 @@ import { DomainError } from '../../core/errors.ts'
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
 /**
- * Routing replaces every other method with this method. Separate routes for about thirty methods would take most of the
- * time to create the host.
+ * Before routing, every unusual HTTP method is replaced with TRACE. Separate routes for about thirty methods would take
+ * most of the time to create the host.
  */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()

@@ -13,7 +13,8 @@ export type MetricsServer = {
 const path = '/metrics'
 
 /**
- * The endpoint has its own port, so that access can be granted separately. Concurrent requests share one measurement.
+ * The metrics endpoint has its own port, so that access to metrics can be granted separately. Concurrent requests share
+ * one measurement.
  */
 export function createMetricsServer(
   expose: () => Promise<WriteMetrics>,

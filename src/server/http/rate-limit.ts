@@ -17,12 +17,12 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
     takeToken(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
 }
 
-/** Further addresses share one limit, so that a flood does not exhaust memory. */
+/** Beyond 10,000 IP addresses, all further addresses share one limit, so that a flood does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
 /**
- * Counts only failed authentications: a caller with a valid key must not be limited by other callers behind the same
- * proxy.
+ * Counts only failed authentications, because other callers behind the same proxy must not limit a caller with a valid
+ * API key.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -65,8 +65,8 @@ export type SharedWindows = {
 }
 
 /**
- * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the limit holds
- * across processes. The use of a leased token is recorded at the next exchange, so never too early.
+ * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the rate limit
+ * holds across processes. A process reports its used tokens at its next exchange, so no token is free again too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -131,7 +131,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** Returns `null` if new tokens must be requested. */
+  /** Returns `null` if the process must request new tokens. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--
@@ -160,10 +160,9 @@ export function createSharedRateLimiter(
 
 const windowMs = 1_000
 
-/** Uses within this time are merged, which limits the memory of a window. */
+/** Merges uses within 10 ms, to limit the memory of a rate limit window. */
 const mergeWithinMs = 10
 
-/** `leased` is the number of leased tokens by process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
   readonly leased: Map<number, number>
@@ -171,8 +170,8 @@ type RateLimitWindow = {
 }
 
 /**
- * Creates one sliding window per key. A used token is free again after a full second, so no interval of one second
- * exceeds the limit. A token bucket would allow nearly twice as many requests.
+ * Creates one sliding window per merchant or address. A used token is free again after a full second, so no interval of
+ * one second exceeds the rate limit. A token bucket would allow nearly twice as many requests.
  *
  * @param elapsed milliseconds of a monotonic clock; a wall clock could go backwards and lock out all callers
  */

@@ -11,21 +11,20 @@ declare module 'fastify' {
 export type AccessLogEntry = {
   readonly request_id: string
   readonly method: string
-  /** The path template, never the URL or body, which can contain account numbers and keys. */
+  /** The path template. The log omits URLs and bodies, because they can contain account numbers and API keys. */
   readonly route: string | null
   readonly operation: string | null
   readonly status: number
-  /** GraphQL can return errors with status 200. */
+  /** The error code, because GraphQL can return errors with HTTP status 200. */
   readonly code: string | null
   readonly merchant_id: string | null
   readonly duration_ms: number
   readonly trace_id?: string
 }
 
-/** `isTrusted`: the operation is from a trusted document, so an operator chose its name. */
+/** If `isTrusted` is true, the GraphQL operation is from a trusted document, so an operator chose its name. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** Returns `pages` for routes outside the APIs, and '' for an unknown path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
@@ -40,7 +39,7 @@ export type RequestSpan = {
 
 export type RequestTracer = {
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** The trace in the headers of a request that was not admitted is not trusted. */
+  /** If a request was not admitted, the trace context in its headers is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 

@@ -10,9 +10,9 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Responses to reads are sent together at the end of the event-loop iteration. The first response wakes the client, and
- * the client is still awake for the others. A wake-up for each response would cost this process up to half the time of
- * a small response. Responses to writes are not queued: a batch commits them together.
+ * Responses to reads are sent together at the end of the event-loop iteration. Waking the client process for each
+ * response would cost up to half the time of a small response. Responses to writes are not queued, because a batch
+ * commits the writes together.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -37,7 +37,7 @@ export function createResponseFlush(): ResponseFlush {
         errors.push(error)
       }
     }
-    // An error here is a bug and ends the process.
+    // An error while sending a response is a bug and ends the process.
     if (errors.length > 0) throw errors[0]
   }
 
@@ -51,8 +51,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text immediately, or when `whenReady` calls its argument. Bypasses Fastify's serialization, type checks and
- * `onSend` hooks, which take a twentieth of the time of a small response.
+ * Sends a text when `whenReady` calls its argument. Bypasses Fastify's serialization, type checks and `onSend` hooks,
+ * because they take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,
@@ -72,10 +72,10 @@ export function sendText(
   })
 }
 
-/** Node copies head and body into one string. Above this size, two buffers are faster. */
+/** From 4 KiB, two buffers are faster than Node's copy of head and body into one string. */
 const minSeparateBytes = 4_096
 
-/** ASCII text is written as latin1, which needs no encoding. Head and body are written in one system call. */
+/** The HTTP head and body are written in one system call. */
 function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()

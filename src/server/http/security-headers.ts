@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Browsers must not render, embed or cache the data. Strict-Transport-Security is absent: it must not be sent over
- * plain HTTP (RFC 6797, 7.2), and only the proxy that terminates TLS knows whether the whole host requires TLS.
+ * The security headers keep browsers from rendering, embedding or caching API data. Only the proxy that terminates TLS
+ * can set Strict-Transport-Security: the header must not be sent over plain HTTP (RFC 6797, 7.2).
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -18,7 +18,7 @@ export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Runs before other code sets headers, so that a page can override these headers. */
+/** Runs before all other code that sets headers, so that a page can override the security headers. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

@@ -7,13 +7,13 @@ import { precompress } from './precompressed.ts'
 
 export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null }
 
-// The package keeps five megabytes of source in memory until the worker thread ends.
+// A worker thread builds the script, because the package keeps five megabytes of source in memory until the thread
+// ends.
 if (parentPort) {
   const options = workerData as DocsOptions
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))
 }
 
-/** The plugin's route is its only public interface. */
 async function scalarScript(): Promise<string> {
   const app = fastify()
   app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })

@@ -12,14 +12,14 @@ import type { Precompressed } from './precompressed.ts'
 import { buildInThread, memoizeBuild, precompress, sendPrecompressed } from './precompressed.ts'
 
 /**
- * The API reference is public. Each page is the same for every caller, and is built and compressed at its first
- * request.
+ * The API reference is public. Each page of the API reference is the same for every caller, and is built and compressed
+ * at its first request.
  */
 export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], options: DocsOptions): void {
   const { mode } = options
   addDocument(app, '/openapi.json', {
     type: 'application/json',
-    // A shared cache must not return the response for one origin to a page of another origin.
+    // A shared cache must not return the response for one origin to a web page of another origin.
     vary: 'origin, accept-encoding',
     build: async () => precompress(await openapiJson(groups, mode)),
   })

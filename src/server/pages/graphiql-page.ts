@@ -9,8 +9,7 @@ export type BuiltPage = { readonly precompressed: Precompressed; readonly script
 
 type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
-// The drag library leaves an offset on each tab that takes effect on focus. Without an override, the tab would move
-// away from the pointer, and the first click would have no effect.
+// Overrides an offset of GraphiQL's drag library that would move a focused tab away from the pointer.
 const styleOverrides = `
 /* For screen readers only. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
@@ -40,7 +39,8 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 }
 `
 
-// The package has nine megabytes of source, which take half a second to load, render and hash.
+// A worker thread builds the page, because GraphiQL's nine megabytes of source take half a second to load, render and
+// hash.
 if (parentPort) parentPort.postMessage(await buildPage(workerData as PageTabs))
 
 async function buildPage(tabs: PageTabs): Promise<BuiltPage> {
@@ -73,12 +73,12 @@ function graphiqlHtml(script: string): string {
 `
 }
 
-/** A single script, which the content security policy can allow by its hash. */
+/** GraphiQL is a single script, so that the content security policy can allow the script by its hash. */
 function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
     logo: ' ',
-    // With GET, a subscription's query would be in access logs, and limited by the length of a URL.
+    // If GraphiQL used GET, a subscription's query would be in access logs, and limited by the length of a URL.
     method: 'POST',
     defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,

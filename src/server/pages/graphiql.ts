@@ -28,7 +28,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/** Builds the page at the first request. A browser that has stored no tabs shows `tabs`. */
+/** Builds the GraphiQL page at the first request. A browser that has stored no GraphiQL tabs shows `tabs`. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()
@@ -45,7 +45,6 @@ export async function sendGraphiql(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { precompressed, scriptHash } = await page()
-  // Browsers revalidate the page each time, nearly always with 304.
   reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')
@@ -54,7 +53,6 @@ export async function sendGraphiql(
   return sendPrecompressed(precompressed, request, reply)
 }
 
-/** Styles have no hash, because the editor adds styles at run time. */
 function graphiqlPolicy(scriptHash: string): string {
   return contentSecurityPolicy([
     `script-src '${scriptHash}'`,

@@ -11,7 +11,6 @@ import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 /** `key` is the demo merchant's API key. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** Responds with plain text unless `Accept` lists HTML. */
 export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
   app.get('/', async (request, reply) => {
     const home = { mode, key, origin: serviceOriginOf(request, mode) }
@@ -27,7 +26,6 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
   }
 }
 
-/** True if a browser navigates to an unknown path outside the APIs. */
 export function isMissingPage({ code }: DomainError, request: FastifyRequest): boolean {
   return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isPageRequest(request)
 }

@@ -15,8 +15,8 @@ import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
 type OpenApiOperation = ReturnType<typeof operationOf>
 
 /**
- * Builds the document from the schemas that parse requests and the shapes that write responses. A test validates every
- * recorded exchange against the document.
+ * Builds the OpenAPI document from the schemas that parse requests and the shapes that write responses. A test
+ * validates every recorded exchange against the OpenAPI document.
  */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const schemas: JsonSchemas = {}
@@ -181,8 +181,7 @@ function failureResponse(codes: readonly ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
-      // Code generators would merge problem details and this media type into one type with the common members. The
-      // introduction describes problem details.
+      // Omits the media type of problem details, because code generators would merge both media types into one type.
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
       },
@@ -249,7 +248,9 @@ const headers = {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 const commonHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
-/** Some errors have headers of their own, or occur before rate limiting. */
+/**
+ * Lists the response headers by HTTP status, because some errors have their own headers, or occur before rate limiting.
+ */
 const headersByStatus: Record<number, readonly (keyof typeof headers)[]> = {
   401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],

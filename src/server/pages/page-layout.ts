@@ -8,7 +8,6 @@ type DocumentHead = {
   readonly scriptUrl?: string
 }
 
-/** The page loads only the favicon, and the script at `scriptUrl`. */
 export function renderHtmlDocument({ title, style, hasScript = true, scriptUrl }: DocumentHead, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
@@ -32,8 +31,8 @@ ${
 }
 
 /**
- * Adds a copy button to each figure, if the browser has the clipboard API. Browsers disable it for plain HTTP on other
- * hosts than localhost.
+ * Adds a copy button to each figure, if the browser has the clipboard API. Browsers disable the clipboard API for plain
+ * HTTP, except on localhost.
  */
 export const pageScript = `
 if (navigator.clipboard) {

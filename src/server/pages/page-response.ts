@@ -10,7 +10,6 @@ export function pagePolicy(style: string): string {
   ])
 }
 
-/** For a page without scripts and forms. */
 export function staticPagePolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style))
 }
@@ -29,7 +28,7 @@ export function contentSecurityPolicy(directives: readonly string[], formAction 
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** Live mode requires HTTPS, because no example may send a key in plain text. */
+/** Examples in live mode use HTTPS, because no example may send an API key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`

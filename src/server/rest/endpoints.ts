@@ -28,11 +28,11 @@ import { createDownloadSender } from './send-download.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Errors use the wire names of fields. Parse errors already have wire names, so the map is null while the request
-     * is parsed.
+     * Maps field names in errors to wire names. `names` is null while the request is parsed, because parse errors
+     * already have wire names.
      */
     names: FieldNames | null
-    /** The text has numbers that a double can't represent. */
+    /** The body's text is kept, because it can have numbers that a double cannot represent. */
     bodyText: string | null
   }
 }
@@ -54,7 +54,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
   const admit = createAdmissionHook(service, limits, responseFlush)
   const sendDownload = createDownloadSender(holdStream)
   const requireQueueSpace = createQueueSpaceHook(service)
-  // Even error responses to a GET wait for the flush, because they result from reads.
+  // Error responses to a GET also wait for the flush, because they result from reads.
   const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _payload: unknown, done: () => void) =>
     responseFlush.schedule(done)
   for (const route of routes) {
@@ -123,7 +123,7 @@ async function runWithHeldStream<Result>(
   const abort = new AbortController()
   let endedBy: DomainError | null = null
   const { ended, release } = holdStream(request, reply, () => {
-    // A keep-alive connection would delay the shutdown.
+    // Closes the connection after the response, because a keep-alive connection would delay the shutdown.
     reply.header('connection', 'close')
     abort.abort()
   })
@@ -143,7 +143,7 @@ async function runWithHeldStream<Result>(
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
-  // The format is the envelope (ruling 2), or problem details if the caller prefers them (ruling 10).
+  // The error response has the usual envelope (ruling 2), or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -160,8 +160,8 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request that accepts no type of the route (ruling 6). If `Accept` lists only problem details, it concerns
- * errors, so it does not exclude JSON.
+ * Rejects a request that accepts no media type of the route (ruling 6). An `Accept` that lists only problem details
+ * concerns errors, so it does not exclude JSON.
  */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
@@ -183,7 +183,7 @@ function isCreation({ method, writeOperation }: Route): boolean {
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** If the header is invalid, `key` is `null` and `faults` are its errors (ruling 22). */
+/** If the idempotency header is invalid, `key` is `null` and `faults` has the header's errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey

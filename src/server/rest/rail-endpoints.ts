@@ -23,7 +23,7 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/** The rail's signature authenticates a request, which can concern any merchant. */
+/** The rail's signature authenticates the request. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -36,7 +36,7 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
     const messageId = verifySignature(request, reply, body)
     const rail = requireRail(request)
     const { received, unknown } = await receiveReports(service, rail, { messageId, body })
-    // Money may have moved without an order.
+    // Logs an error, because money may have moved without an order.
     if (unknown.length > 0)
       request.log.error(
         { rail: rail.name, orders: unknown },
@@ -48,7 +48,7 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
 
   const addresses = '/rails/:name/addresses'
   app.get<RailRequest>(addresses, { onRequest: requireSignatureHeader }, async (request, reply) => {
-    // A GET has no body, so the signature covers the URL with its query.
+    // A GET request has no body, so the rail's signature covers the URL with its query.
     verifySignature(request, reply, request.url)
     const { after, limit } = request.query
     return { status: 'success', data: await listWatchedAddresses(service, { after, limit }) }
@@ -133,8 +133,8 @@ function isBatch(body: unknown): body is { readonly deposits: unknown } {
 }
 
 /**
- * Reports of the same blockchain transfer run in order. Reports of different transfers run concurrently. An invalid
- * report does not affect the others.
+ * Processes reports of the same blockchain transfer in order, and reports of different transfers concurrently. An
+ * invalid report does not affect valid reports.
  *
  * @throws the first error other than INVALID_INPUT; the node then sends the whole batch again, which is idempotent
  */
@@ -148,7 +148,7 @@ async function processReports(service: Service, rail: string, reports: unknown):
   const running = [...byTransfer.values()].map(async (indexes) => {
     for (const index of indexes) results[index] = await processReport(service, rail, reports[index])
   })
-  // Waits for all reports even after a failure, so that none runs after the response.
+  // Waits for all reports even after a failure, so that no report is processed after the response.
   const failed = (await Promise.allSettled(running)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
   return results

@@ -12,7 +12,6 @@ import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 
-/** The groups have the order of the API reference. */
 export const endpointGroups: readonly RouteGroup[] = [
   customerEndpoints,
   customerTypeEndpoints,

@@ -4,7 +4,10 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** The limit applies to each process, because a download takes event-loop time from other requests. */
+/**
+ * The maximum number of downloads per merchant and process, because a download takes event-loop time from other
+ * requests.
+ */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
@@ -17,9 +20,8 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * A merchant's concurrent downloads are limited. Each download counts as a stream, and ends when the credential becomes
- * invalid. A failure after the response has begun destroys the connection: no client must take a truncated file for a
- * complete file.
+ * Each download counts as a stream, and ends when the caller's credential becomes invalid. If a download fails after
+ * the response has begun, the connection is destroyed, so that no client takes a truncated file for a complete file.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()
@@ -61,7 +63,7 @@ async function sendChunks(
   maxStallMs: number,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]()
-  // If the first chunk fails, an error response can still be sent.
+  // Reads the first chunk before the response begins, so that an error in it can still become an error response.
   let chunk = await iterator.next()
   reply.hijack()
   const { raw } = reply

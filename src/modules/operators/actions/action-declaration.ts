@@ -2,7 +2,7 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** A flag is set if it has a value; the items of a list are separated by commas. */
+/** A command's flag is set if it has a value; the items of a list are separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
 export type ActionField = {
@@ -10,42 +10,41 @@ export type ActionField = {
   /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
-  /**
-   * The label in the console's form. A field without a label either gets its value from the page or exists only in the
-   * command.
-   */
+  /** A field without a label either gets its value from the page or exists only in the command. */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly isMultiple?: true
-  /** In the form, times are in UTC and have no time zone suffix. */
+  /** In the console's form, times are in UTC and have no time zone suffix. */
   readonly isTime?: true
   readonly isRequiredInForm?: true
 }
 
-/** An action of operators. The command and the console's form derive from it. */
+/** An action of operators. The command and the console's form derive from the declaration of an action. */
 export type ActionDeclaration = {
-  /** Also the name of the action in the operator log. */
+  /** The action's name, also in the operator log. */
   readonly name: string
-  /** Required if the console has several forms for the action. */
+  /** `formName` is required if the console has several forms for the action. */
   readonly formName?: string
   readonly title: string
-  /** The list of commands shows the first sentence. */
+  /** The list of commands shows the first sentence of `summary`. */
   readonly summary: string
   readonly formText?: string
   readonly fields: readonly ActionField[]
-  /** Fields with values from a row of the page. The form submits these values as one string, separated by spaces. */
+  /** The form submits the values of the row as one string, separated by spaces. */
   readonly rowFields?: readonly string[]
   readonly subject: readonly string[]
-  /** If the action moves money, the command requires a reason in live. The form always requires one. */
+  /**
+   * If the action moves money, the command requires a reason in live mode. The console's form always requires a reason.
+   */
   readonly movesMoney?: true
-  /** If no other action can undo this one, the console asks for a confirmation, as for actions that move money. */
+  /** If no action can undo this action, the console asks for a confirmation, as for actions that move money. */
   readonly isIrreversible?: true
   readonly requiresReason?: true
   readonly reasonHint?: string
-  /** Maps names in the operation's errors to names in `fields`, where they differ. */
+  /** Maps field names in the operation's errors to names in `fields`, if the names differ. */
   readonly errorFields?: FieldNames
-  /** A secret field of the result. The console shows it once. */
+  /** The name of a secret field in the action's result. The console shows it once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }
   /** `values` includes the `reason`. */
   readonly run: (service: Service, values: ActionValues) => Promise<Readonly<Record<string, unknown>>>

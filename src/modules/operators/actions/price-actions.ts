@@ -132,7 +132,10 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/** The revision only orders rows with the same time. `cancelledAt` shows operators which of these rows applies. */
+/**
+ * The revision only orders prices with the same start time. Operators see from `cancelledAt` which of several prices
+ * with the same start time applies.
+ */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

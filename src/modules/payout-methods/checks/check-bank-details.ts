@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** Contract 4.4. The nullable fields are optional there. */
+/** Contract 4.4. */
 export type BankDetails = {
   currency: string
   accountNumber: string
@@ -14,7 +14,7 @@ export type BankDetails = {
 }
 
 /**
- * Checks the account number for NGN only, because the contract's other currency has no single rule for account numbers
+ * Checks the account number for NGN only, because South African banks (ZAR) have no single rule for account numbers
  * (ruling 23).
  */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
@@ -30,10 +30,10 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * A NUBAN has ten digits. The last digit is a check digit over the bank code and the first nine digits, which detects
- * every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
+ * A NUBAN has ten digits. The last digit of a NUBAN is a check digit over the bank code and the first nine digits. The
+ * check digit detects every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
  *
- * @returns `null` if no check is possible, because the bank code is not one that the CBN assigns
+ * @returns `null` if the CBN did not assign the bank code, so that no check is possible
  */
 export function checkNuban({
   accountNumber,
@@ -53,8 +53,8 @@ export function checkNuban({
 }
 
 /**
- * Returns six digits: the three digits of a bank with the prefix `000`, or the five digits of another financial
- * institution with the prefix `9`.
+ * Returns six digits: `000` and the three digits of a bank, or `9` and the five digits of another financial
+ * institution.
  *
  * Returns `null` for codes of payment switches, because the check digit does not cover them: NIBSS uses other codes of
  * six digits (`000013` is not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
@@ -111,7 +111,8 @@ export function checkAba(routingNumber: string): IdentifierCheck {
 
 function abaError(text: string): string | null {
   if (!/^\d{9}$/.test(text)) return 'An ABA routing number has nine digits.'
-  // 00 is the US government, 01 to 12 banks, 21 to 32 thrifts, 61 to 72 electronic payments, 80 traveler's cheques.
+  // The first two digits: 00 is the US government, 01 to 12 banks, 21 to 32 thrifts, 61 to 72 electronic payments, 80
+  // traveler's cheques.
   if (!/^(0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(text)) {
     return 'An ABA routing number begins with 00 to 12, 21 to 32, 61 to 72 or 80.'
   }
@@ -124,13 +125,13 @@ function abaError(text: string): string | null {
 // (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Allows spaces and lower case (ISO 13616). */
+/** Allows spaces and lower case in an IBAN (ISO 13616). */
 export function checkIban(iban: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }
 
 function ibanError(text: string): string | null {
-  // This check comes before `toUpperCase`, which could turn other characters into ASCII.
+  // Checks the characters before `toUpperCase`, because `toUpperCase` could turn non-ASCII characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()
@@ -147,7 +148,7 @@ function ibanError(text: string): string | null {
   return 'The national check digit within the IBAN does not fit its bank and account.'
 }
 
-/** If no weight shares a factor with 10, the sum modulo 10 detects every single wrong digit. */
+/** If no weight shares a factor with 10, the weighted sum modulo 10 detects every single wrong digit. */
 function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
   return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)
 }

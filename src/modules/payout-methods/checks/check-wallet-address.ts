@@ -2,7 +2,6 @@ import { evmAddressError, solanaAddressError, tronAddressError } from '../../net
 import { type AddressFamily, addressFamily, type Network } from '../../networks/network.ts'
 import { type CheckCode, type IdentifierCheck, toIdentifierCheck } from './check.ts'
 
-/** Returns exactly one result (ruling 23). */
 export function checkWalletAddress({
   network,
   walletAddress,

@@ -22,8 +22,8 @@ export const checkOutcomes = defineEnum({
 /**
  * A failed check never rejects a request (ruling 23).
  *
- * `field` is the camelCase name, for example `accountNumber`. `message` must not contain the identifier, because
- * results are logged and account numbers must not appear in logs.
+ * `field` is the checked field's camelCase name, for example `accountNumber`. `message` must not contain the checked
+ * identifier, because check results are logged and account numbers must not appear in logs.
  */
 export type IdentifierCheck = {
   field: string
@@ -45,7 +45,10 @@ export function toIdentifierCheck({
   return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
-/** The messages claim no more than the format, because no check can find out whether the account exists. */
+/**
+ * The messages of passed checks claim no more than a valid format, because no check can find out whether the account
+ * exists.
+ */
 const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',

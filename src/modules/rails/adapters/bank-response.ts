@@ -3,10 +3,10 @@ import type { HttpResult } from '../../webhooks/transport/http-exchange.ts'
 import { hasOrderId, parseBankReport, parseCancellation } from './wire-format.ts'
 
 export type BankResponse = {
-  /** `null` if the bank did not respond. */
+  /** The HTTP status; `null` if the bank did not respond. */
   readonly status: number | null
   readonly failure: string | null
-  /** The report is set regardless of the HTTP status. */
+  /** `report` is set regardless of the response's HTTP status. */
   readonly report: BankReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
   readonly isNamed: boolean
@@ -40,7 +40,7 @@ const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> 
   RETURNED: ['RETURNED'],
 }
 
-/** The state must not go back, and the reference must not change. */
+/** In later responses about an order, the state must not go back, and the reference must not change. */
 export function isConsistentWith(before: BankResponse | undefined, now: BankResponse): boolean {
   if (!before?.report || !now.report || !hasValidState(before) || !hasValidState(now)) return false
   const { reference } = before.report

@@ -31,11 +31,11 @@ type ConformanceRule = readonly [
 
 const concurrentSubmissions = 8
 
-/** Signatures expire after five minutes. */
+/** Request signatures expire after five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * The orders pay an account of the operator. Reports that a bank posts are not checked.
+ * The test orders pay a bank account of the operator. The suite does not check reports that the bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -47,7 +47,7 @@ export async function checkRail(
   const bank = createBankUnderTest(service, rail, parseInput(CheckRailInput, input))
   const results: RuleResult[] = []
   try {
-    // The rules run sequentially, because they use the orders of earlier rules.
+    // The rules run sequentially, because later rules use the orders of earlier rules.
     for (const [rule, check] of conformanceRules) {
       const [isKept, seen] = await check(bank)
       results.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
@@ -138,7 +138,7 @@ const conformanceRules: readonly ConformanceRule[] = [
       const latest = await find(second)
       const states = seen.filter(hasValidState)
       responses.set(second, latest)
-      // The bank may ask concurrent callers to retry.
+      // The bank may ask concurrent callers to retry their requests.
       return [
         states.length > 0 && states.every((each) => isConsistentWith(each, latest)),
         [...new Set(seen.map(summarizeResponse)), summarizeResponse(latest)].join('; '),
@@ -191,7 +191,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // The order exists, so that a 404 can't be mistaken for a rejected signature.
+        // The test order exists, so that a 404 cannot be mistaken for a rejected signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),
@@ -277,7 +277,7 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** A response with a state is no rejection. */
+/** A response with an order state does not count as a rejected signature. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

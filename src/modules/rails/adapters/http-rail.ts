@@ -23,11 +23,11 @@ export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
 export type HttpRailConfig = {
   readonly name: string
-  /** The URL has no trailing slash. */
+  /** The bank's URL has no trailing slash. */
   readonly url: string
   /**
-   * Secrets (`whsec_…`), newest first. Our requests have a signature for each secret; the bank may sign its reports
-   * with any of them.
+   * Signing secrets (`whsec_…`), newest first. Our requests have one signature for each secret; the bank may sign its
+   * reports with any of these secrets.
    */
   readonly secrets: readonly string[]
 }
@@ -39,7 +39,7 @@ type HttpRailOptions = HttpRailConfig & {
 
 /**
  * Calls the bank API that docs/guides/rails.md describes. A method throws if the bank's response is undocumented; the
- * order's state is then unknown. Responses need no signature, because TLS authenticates the bank.
+ * order's state is then unknown. The bank's responses need no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -109,10 +109,13 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
   }
 }
 
-/** The statuses of a bank that lacks a call. 401 is included, because a bank may check `webhook-id` before the path. */
+/**
+ * The HTTP statuses with which a bank may respond to a call that it does not support. 401 is included, because a bank
+ * may check `webhook-id` before the URL's path.
+ */
 const unsupportedStatuses: readonly number[] = [401, 404, 405, 501]
 
-/** A user waits for lookups of banks and accounts. */
+/** Lookups of banks and accounts have a short timeout, because a user waits for them. */
 const maxLookupMs = 10_000
 
 function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
@@ -121,7 +124,6 @@ function shorten({ connectMs, wholeMs }: HttpTimeouts): HttpTimeouts {
 
 type Lookup = { readonly path: string; readonly signedAs: string; readonly body?: string }
 
-/** A call without a body is a GET. */
 function createLookup({ url, signer, wallClock, limits }: BankClientOptions) {
   const { send } = createTrustedHttpClient({ limits })
   return ({ path, signedAs, body = '' }: Lookup): Promise<HttpResult> => {
@@ -161,7 +163,7 @@ export type BankRequest = {
   readonly signedBy?: Signer
   readonly signedAs?: string
   readonly ageMs?: number
-  /** Builds the headers from the signed headers, for example to add trace context. */
+  /** Adds headers, for example trace context, to the signed headers. */
   readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
 }
 
@@ -176,8 +178,9 @@ type BankClientOptions = {
 export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
 
 /**
- * The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body. So `webhook-id` contains
- * the request type and the order id (`find_<order id>`), to make a captured signature useless for other requests.
+ * A request's signature covers `webhook-id`, the time and the body. The requests `find` and `cancel` have no body.
+ * `webhook-id` contains the request type and the order id (`find_<order id>`), so that a captured signature is useless
+ * for other requests.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

@@ -3,7 +3,7 @@ import type { Bank, BankAccountNumber, ResolvedBankAccount } from '../../../oper
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
 export type PaymentInstruction = {
-  /** The payout's `reference_id`, a UUID. All submissions of the payout have this id. */
+  /** The payout's `reference_id`, a UUID. All submissions of a payout to the bank have the same id. */
   readonly id: string
   /** The transaction id may appear on the recipient's statement. */
   readonly transactionId: string
@@ -23,39 +23,38 @@ export type PaymentInstruction = {
   readonly narration: string | null
   readonly createdAt: string
   readonly submittedAt: string
-  /** The number of submissions, including this one. */
+  /** The number of submissions of the order, including this one. */
   readonly attempts: number
   readonly now: number
 }
 
-/** Additional headers, for example trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * If a method throws or takes longer than `callMs`, the outcome is unknown: the bank may have accepted the order. The
- * service then polls for the order's state.
+ * If a rail's method throws or takes longer than `callMs`, the outcome is unknown, and the service polls for the
+ * order's state.
  */
 export type Rail = {
   readonly name: string
-  /** The maximum number of concurrent calls per process. */
   readonly maxConcurrentCalls: number
   readonly callMs: number
-  /** If true, a failed call does not predict the outcome of the next call, and the rail has no circuit breaker. */
+  /**
+   * If `hasIndependentFailures` is true, the rail has no circuit breaker, because a failed call does not predict the
+   * outcome of the next call.
+   */
   readonly hasIndependentFailures?: true
-  /** How long after the first submission the same id can be submitted again without causing a second payment. */
+  /** How long after its first submission an order can be submitted again without causing a second payment. */
   readonly idempotentForMs: number
   /** Submissions must be idempotent by the order's id. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** Absent if the bank's API has no such call. */
   readonly banks?: (currency: string) => Promise<readonly Bank[] | 'UNSUPPORTED'>
-  /** Absent if the bank's API has no such call. */
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   readonly reports?: {
     /**
-     * The signature must be at most five minutes old.
+     * The report's signature must be at most five minutes old.
      *
      * @returns the bank's id of the message, which is the same if the bank posts the message again
      * @throws DomainError INVALID_TOKEN
@@ -66,7 +65,7 @@ export type Rail = {
   }
 }
 
-/** Header names are in lower case; the body is as received. */
+/** Header names are in lower case; the body is unparsed. */
 export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
@@ -79,7 +78,6 @@ export type RailCallName = 'submit' | 'find' | 'cancel'
 
 type TraceHeaders = Readonly<Record<string, string>>
 
-/** `call` sends the given headers, or the caller's headers if none are given. */
 export type RailCallObserver = <Result>(
   name: RailCallName,
   order: PaymentInstruction,

@@ -10,7 +10,7 @@ type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** `ageMs` is the time since the first submission. */
+/** `ageMs` is the time since the order's first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -76,12 +76,12 @@ const banks = [
 ] as const
 
 /**
- * The account number selects the behaviour. Responses depend only on the order and on the time since the first
- * submission.
+ * The recipient's account number selects the simulated behaviour. The sandbox rail's responses depend only on the order
+ * and on the time since its first submission.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // This rail's calls compete with new payouts for commits, so a higher limit lowers payout throughput.
+  // Calls to the sandbox rail compete with new payouts for commits, so a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,
@@ -98,7 +98,7 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Only a route can send other accounts to this rail. They are paid immediately. */
+/** Accounts that are not sandbox accounts reach the sandbox rail only by a route, and are paid immediately. */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

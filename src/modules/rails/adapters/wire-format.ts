@@ -51,7 +51,7 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 
 /**
  * A state that moves money is accepted only if the response has the id of the order. On a kept-alive connection, a
- * response may belong to an abandoned request, or the server may respond one request late. Only the id reveals that.
+ * response may belong to an earlier, abandoned request, and only the order id reveals that.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** `null` if the response is invalid or may be about another order. */
+/** Returns `null` if the bank's response is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -70,7 +70,7 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** `null` if the response is invalid or may be about another order. */
+/** Returns `null` if the bank's response is invalid or may be about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
@@ -99,7 +99,7 @@ export function parseBanks(body: Buffer): readonly Bank[] | null {
   return success ? data.banks.map(({ bank_code, bank_name }) => ({ bankCode: bank_code, bankName: bank_name })) : null
 }
 
-/** `null` if the response is invalid or about another account. */
+/** Returns `null` if the bank's response is invalid or about another account. */
 export function parseResolution(account: BankAccountNumber, body: Buffer): ResolvedBankAccount | null {
   const { success, data } = ResolutionBody.safeParse(parseJsonObject(body))
   if (!success || data.account_number !== account.accountNumber || data.bank_code !== account.bankCode) return null
@@ -111,7 +111,7 @@ export function encodeAccount({ accountNumber, bankCode }: BankAccountNumber): s
 }
 
 /**
- * Parses one report, or several as `{reports: […]}`.
+ * Parses one bank report, or several as `{reports: […]}`.
  *
  * @throws DomainError INVALID_INPUT if a report is invalid
  */
@@ -124,7 +124,10 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/** `null` unless the body is a JSON object without duplicate names: parsers differ in which of the values they use. */
+/**
+ * Returns `null` unless the body is a JSON object without duplicate names, because JSON parsers differ in which of the
+ * duplicates they use.
+ */
 function parseJsonObject(body: Buffer): object | null {
   try {
     const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))

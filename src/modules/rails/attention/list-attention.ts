@@ -32,7 +32,7 @@ export type AttentionItem = {
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * Items are oldest first, with the actions that the merchant may take.
+ * Lists items of the attention queue, oldest first, with the actions that the merchant may take.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -74,7 +74,7 @@ function toAttentionPage(
   }
 }
 
-/** The cause includes the bank's later reports. */
+/** The cause includes reports that the bank sent after the order entered the attention queue. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

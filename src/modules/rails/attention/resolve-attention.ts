@@ -33,7 +33,8 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * In `live`, a merchant may only use `RETRY`: only an operator may decide that money returns to the merchant's wallet.
+ * In live mode, a merchant may only use `RETRY`, because only an operator may decide that money returns to the
+ * merchant's wallet.
  *
  * @returns the current payout
  */
@@ -56,14 +57,14 @@ export const resolveAttention = defineOperation(
   },
 )
 
-/** Returns the actions that need no operator. */
+/** Returns the actions on the attention queue that a merchant may take without an operator. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
 }
 
 /**
- * The payout and its rail order change in one transaction.
+ * The decision changes the payout and its rail order in one transaction.
  *
  * @returns the current payout
  * @throws DomainError, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
@@ -92,7 +93,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // The status is read again, because the lock on the rail order now excludes other settlements.
+  // Reads the payout's status again, because the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -100,7 +101,7 @@ async function resolveInTransaction(
   if (settledStatus !== null)
     await settleInTransaction(tx, context, { payoutId, status: settledStatus, cause, reference: railOrder.reference })
   const dueAt = action === 'RETRY' ? dueTimeAfter(0, context.wallClock()) : null
-  // The decision withdraws an earlier request to cancel.
+  // The operator's decision withdraws an earlier request to cancel the payout.
   await transitionRailOrder(tx, context, railOrder, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }
 
@@ -113,7 +114,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** No action debits or refunds the wallet twice. */
+/** No resolution debits or refunds a wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {

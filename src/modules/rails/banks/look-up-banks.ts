@@ -23,8 +23,8 @@ export async function listBanks(context: Context, input: z.input<typeof ListBank
 export const ResolveBankAccountInput = z.object({ accountNumber: identifier(), bankCode: identifier() })
 
 /**
- * Rejects tokens that act as one customer: with such a token, a web page could look up the names of strangers (ruling
- * 137).
+ * Rejects client tokens for one customer, because a web page with a customer's token could look up the names of
+ * strangers (ruling 137).
  *
  * @throws DomainError, the first that applies: INSUFFICIENT_SCOPE, INVALID_INPUT, RESOURCE_NOT_FOUND,
  * BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE

@@ -4,18 +4,20 @@ import type { Bank, BankDirectory, ResolvedBankAccount } from '../../../operatio
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import type { Rail } from '../adapters/rail.ts'
 
-/** How long a list of banks is cached, and how long the cache remembers that a rail does not support the call. */
+/** How long a list of banks is cached, and how long the cache remembers that a rail cannot list banks. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
-/** Each rail and currency has one list. */
 const maxBankLists = 100
 
-/** Limits the calls of this process to all rails. */
+/** Limits this process's concurrent bank lookups over all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
-/** Asks the rails in turn until one has an answer, the simulated rail last. If a rail fails, the next rail is asked. */
+/**
+ * Asks one rail after the other until a rail has an answer, the sandbox rail last. If a rail fails, the next rail is
+ * asked.
+ */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
   const lists = new LRUCache<string, BankList, { rail: Rail; currency: string }>({
@@ -64,8 +66,8 @@ function byName(one: Bank, other: Bank): number {
 }
 
 /**
- * Returns the first answer. Without an answer, returns `FAILED` if a rail failed, because that rail might have had one;
- * otherwise `NOT_FOUND` if a rail responded with it.
+ * Returns the first answer of a rail. If no rail has an answer, returns `FAILED` if a rail failed, otherwise
+ * `NOT_FOUND` if a rail responded with it.
  */
 async function askInTurn<Answer>(
   rails: readonly Rail[],

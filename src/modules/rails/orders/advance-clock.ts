@@ -26,7 +26,7 @@ import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** The maximum wait for calls that another process has started, and the interval of its polls. */
+/** The maximum wait for another process's calls to the sandbox rail, and the interval of checks during that wait. */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -46,8 +46,8 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Runs all calls to the sandbox rail that become due, each at its due time, before it returns. Submissions do not run
- * if the rail is paused. Webhooks and polls of other rails follow within seconds.
+ * Before the function returns, all calls to the sandbox rail that become due have run, each at its due time. If the
+ * sandbox rail is paused, payouts are not submitted. Webhooks and polls of other rails follow within seconds.
  *
  * @param input has exactly one of `to` (a time that is not in the past) and `by` (an ISO 8601 duration)
  */
@@ -62,7 +62,7 @@ export const advanceClock = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<ClockTime>> => {
     const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-    // The target is computed once, so that a retry with the same key advances to the same time.
+    // The target time is computed once, so that a retry with the same idempotency key advances to the same time.
     const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
       await lockMerchantById(tx, { id: context.merchantId })
       const target = targetAheadMs(context, await readAheadMs(tx, context), request)
@@ -105,7 +105,7 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
 }
 
 async function advanceTo(context: Context, target: number): Promise<void> {
-  // Calls in flight finish first, because their next due times are computed with the old clock.
+  // Waits for calls in flight, because their next due times are computed with the old clock.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
   for (;;) {
     const { ahead, calls } = await advanceOnce(context, target)
@@ -119,7 +119,8 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
 /**
- * Moves the clock to the next due time, but not beyond the target, and claims the due calls in the same transaction.
+ * Moves the merchant's clock to the next due time, at most to the target, and claims the due calls in the same
+ * transaction.
  */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context

@@ -16,8 +16,9 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. Otherwise the service
- * asks the bank to cancel, and the payout does not change until the bank responds. Repeated requests have no effect.
+ * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. If the payout was
+ * submitted, the service asks the bank to cancel it, and the payout does not change until the bank responds. Repeated
+ * requests to cancel have no effect.
  *
  * @returns the current payout
  */
@@ -55,12 +56,12 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** A `QUEUED` order may have been queued again after a submission. */
+/** A `QUEUED` rail order may have been queued again after a submission to the bank. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds. */
+/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds to the cancellation. */
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)

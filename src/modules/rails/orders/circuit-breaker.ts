@@ -1,9 +1,9 @@
 const failureThreshold = 5
 
-/** The time that the circuit stays open doubles with each further failure. */
+/** The time for which the circuit breaker stays open doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
-/** While half-open, the circuit allows one call as a probe. */
+/** While half-open, the circuit breaker allows one call as a probe. */
 export type CircuitBreaker = {
   readonly allowedCalls: (maxConcurrentCalls: number, inFlight: number) => number
   readonly recordFailure: () => void

@@ -12,7 +12,7 @@ import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
 
-/** `dueAt` is the fencing token of the claim. */
+/** `dueAt` is the fencing token of the claim on the order. */
 export type ClaimedRailCall = {
   readonly call: 'submit' | 'find' | 'cancel'
   readonly order: PaymentInstruction
@@ -23,12 +23,12 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** A margin for clock skew and for recording the response. */
+/** A margin on the claim's lease, for clock skew and for recording the bank's response. */
 const claimMarginMs = 30_000
 
 /**
- * The claim is a lease that ends after the call's timeout. `SUBMITTING` is durable before the bank is called, so after
- * a crash the service polls for the outcome instead of submitting again.
+ * The claim on an order is a lease that ends after the call's timeout. The state `SUBMITTING` is committed before the
+ * bank is called, so after a crash the service polls for the outcome instead of submitting again.
  *
  * @returns `null` if no call is due, because another process has claimed the order or the order has ended
  */
@@ -46,19 +46,20 @@ export const beginCall = defineInternalOperation(
   },
 )
 
-/** The caller's transaction must have locked the order. */
+/** The caller's transaction must have locked the rail order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,
   { railOrder, rail }: { railOrder: RailOrder; rail: RailCallLimits },
 ): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
-  // A queued order is always due; `dueAt` only determines its place in the queue.
+  // A queued order is always due; its `dueAt` only determines its place in the queue.
   if (railOrder.dueAt === null || (railOrder.state !== 'QUEUED' && railOrder.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
   const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
-  // `cancel` alternates with `find`, so that the state becomes known even without a response to `cancel`.
+  // Calls of `cancel` alternate with `find`, so that the order's state becomes known even if the bank does not respond
+  // to `cancel`.
   const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
   const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
@@ -71,17 +72,18 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
   switch (railOrder.state) {
     case 'QUEUED': {
       if (!canBeSubmitted(context, railOrder, rail)) {
-        // The bank's guarantee of idempotency has expired, for example while the rail was paused or down.
+        // The period in which the bank treats resubmissions as idempotent has ended, for example while the rail was
+        // paused or down.
         const cause = 'it has waited too long to be submitted again'
         return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = railOrder.attempts + 1
-      // Keeps `asked`, so that the poll interval grows over several attempts.
+      // A submission does not reset the poll count `asked`, so that the poll interval grows over several submissions.
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
-      // The process that submitted the order has died or exceeded the timeout.
+      // The process that submitted the order has died or exceeded the call's timeout.
       return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
     default:
       return updateRailOrder(tx, railOrder, { dueAt })
@@ -90,7 +92,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/** An order can be submitted without a second payment the first time, and again within `idempotentForMs`. */
+/** An order can be submitted once, and submitted again within `idempotentForMs`, without a second payment. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,
@@ -98,7 +100,7 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // A submission time in the future was set by a clock that was ahead, so the real time is unknown.
+  // If the submission time is in the future, a clock was ahead, and the real submission time is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
 

@@ -6,7 +6,7 @@ import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** The backoff between polls. The last delay repeats. */
+/** The backoff between polls of an order. The last delay repeats. */
 const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
 export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
@@ -14,7 +14,7 @@ export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: num
   return dueTimeAfter(delay, wallClock())
 }
 
-/** The maximum delay for each range of `asked`. */
+/** The maximum poll delay for each range of `asked` (the number of polls so far). */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number
@@ -25,7 +25,6 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-/** Makes scheduled polls of orders due immediately. */
 export const hastenQuestions = defineInternalOperation(
   'hastenQuestions',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {

@@ -22,7 +22,7 @@ export async function executeCall(
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // If the process stalled after the claim, the lease could expire during the call.
+  // The process may have stalled after it claimed the order, so that the lease would expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
@@ -37,13 +37,13 @@ async function callRail(
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
-    // A rail without `cancel` always responds that it is too late.
+    // A rail without `cancel` is treated as if it responded that it is too late to cancel.
     cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
   }
   return calls[call]()
 }
 
-/** A failure means that the call threw or timed out; the outcome is then unknown. */
+/** A `failure` means that the call to the rail threw or timed out, so the outcome is unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

@@ -10,9 +10,8 @@ type RailFailure = RailOrderHistoryEntry & { readonly merchantId: string; readon
 export type RailHealth = {
   readonly orderCount: number
   readonly countsByState: ReadonlyMap<RailOrderState, number>
-  /** The times from the first submission to completion in milliseconds, ascending. */
+  /** The times from first submission to completion of the rail's orders in milliseconds, ascending. */
   readonly durationsMs: readonly number[]
-  /** Failures are newest first. */
   readonly failures: readonly RailFailure[]
   readonly lastAnswerAt: string | null
   readonly lastUnansweredAt: string | null
@@ -20,7 +19,7 @@ export type RailHealth = {
 
 const answeredStates: readonly RailOrderState[] = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED']
 
-/** Only the newest orders of all rails are considered. */
+/** Measures a rail by those of the newest orders of all rails that it carried. */
 export async function measureRail({ db }: Service, rail: string): Promise<RailHealth> {
   const orders = (await newestRailOrders(db, { limit: maxMeasuredOrders })).filter((order) => order.rail === rail)
   const steps = orders.flatMap(({ merchantId, payoutId, history }) =>

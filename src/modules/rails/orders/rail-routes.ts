@@ -44,7 +44,8 @@ type RouteKeyInput = z.input<typeof RemoveRouteInput>
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Replaces a route with the same asset, currency and country. Existing payouts keep their rail.
+ * Replaces a route with the same asset, currency and country. Existing payouts keep their rail after a change of
+ * routes.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -85,7 +86,7 @@ function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): Field
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Polls for submitted orders continue. */
+/** While a rail is paused, the polls of submitted orders continue. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },
@@ -112,7 +113,7 @@ export type RailSummary = {
   readonly isConfigured: boolean
   readonly pausedAt: string | null
   readonly routes: readonly string[]
-  /** The number of orders in each open state, for example `QUEUED 3`. */
+  /** The number of rail orders in each open state, for example `QUEUED 3`. */
   readonly open: readonly string[]
 }
 

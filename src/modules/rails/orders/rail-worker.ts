@@ -9,25 +9,28 @@ import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** Polls complement notifications of new events. */
+/** The worker polls at this interval in addition to notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls in flight. The state of orders without a recorded response is polled later. */
+/** How long a shutdown waits for calls in flight. Orders whose call was cut off by the shutdown are polled later. */
 const shutdownTimeoutMs = 3_000
 
-/** Limits the polls when a rail recovers. */
+/** Limits how many orders are polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/** Orders with more attempts are not polled immediately: an order that always fails would open the circuit again. */
+/**
+ * Orders with more submissions are not polled immediately when a rail recovers, because an order that always fails
+ * would open the circuit breaker again.
+ */
 const maxAttemptsForImmediatePoll = 2
 
-/** If the machine's clock goes back by more than this, stored due times may be too far in the future. */
+/** If the machine's clock goes back by more than a second, stored due times may be too far in the future. */
 const clockToleranceMs = 1_000
 
-/** A margin for calls in flight and clock skew between machines. */
+/** A margin on maximum due times, for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often to look for orders that another machine's clock may have postponed. */
+/** The interval of checks for orders that another machine's clock may have postponed. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
@@ -38,7 +41,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, besides rails that are paused in the database. */
+  /** Rails to which this process submits no payouts, in addition to rails that are paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -50,10 +53,7 @@ type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readon
 
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
-/**
- * Respects the concurrency limit and circuit breaker of each rail. Several processes can run a worker, because a worker
- * claims an order before it calls the bank.
- */
+/** Several processes can run a worker, because a worker claims an order before it calls the bank. */
 export function startRailWorker({
   service,
   rails,
@@ -73,7 +73,7 @@ export function startRailWorker({
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
-  /** Calls during a poll share one further poll. */
+  /** Calls of `poll` during a running poll share one further poll. */
   function poll(): Promise<void> {
     if (polling) isPollRequested = true
     polling ??= pollUntilIdle().finally(() => {
@@ -110,7 +110,7 @@ export function startRailWorker({
     const range = { rail: rail.name, limit: freeSlots + inFlight.size }
     const polls = await duePolls(service.db, { ...range, now: dueTimeAfter(0, service.wallClock()) })
     const submissions = isPaused ? [] : await dueSubmissions(service.db, range)
-    // Orders with an unknown outcome come first: they are older than the queued orders, and few.
+    // Orders with an unknown outcome come first, because they are few and older than the queued orders.
     const [unknown, others] = partition(polls, ({ state }) => state === 'UNKNOWN')
     const due = [...unknown, ...interleave(others, submissions)].filter(({ orderId }) => !inFlight.has(orderId))
     for (const order of due.slice(0, freeSlots)) startCall(runtime, order)
@@ -133,14 +133,14 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Polls again, because another order may be waiting for this slot. After a failure, the order is still due and
-        // waits for the next interval.
+        // Polls again, because another order may be waiting for the free slot. After a failed call, the order is still
+        // due and waits for the next poll interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** The first call returns true, because the clock may have gone back before. */
+  /** The first call returns true, because the clock may have gone back before the process started. */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
@@ -158,7 +158,7 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // There may be more orders, so check again at the next poll.
+      // More postponed orders may follow, so the next poll checks again.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }
@@ -183,7 +183,7 @@ export function startRailWorker({
 
   const pollSafely = () => void poll().catch(onError)
   const timer = setInterval(pollSafely, pollIntervalMs).unref()
-  // Every new payout records an event, which triggers a poll.
+  // Every new payout records an event, and the event triggers a poll.
   const unwatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
   pollSafely()
   return {

@@ -19,12 +19,12 @@ const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** `unknown` lists ids that match no order of the rail. */
+/** `unknown` lists the order ids in the message that match no order of the rail. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Applies the reports of a message once, even if the bank repeats the message. Stores the message first (inbox
- * pattern), so that a crash cannot lose it.
+ * Applies the reports of a bank's message once, even if the bank repeats the message. Stores the message first (inbox
+ * pattern), so that a crash cannot lose the message.
  *
  * @param messageId the bank's id of the message; the caller has verified the signature
  * @throws DomainError INVALID_INPUT if the body cannot be parsed, or if another message has the same id
@@ -45,10 +45,10 @@ export async function receiveReports(
 }
 
 /**
- * Applies the messages that a process stored but did not apply before it died. A message that fails does not block the
- * others.
+ * Applies the bank messages that a process stored but did not apply before it died. A message that fails does not block
+ * later messages.
  *
- * @returns the ids that match no order of the rail
+ * @returns the order ids that match no order of the rail
  */
 export async function processUnreadReports(
   service: Service,
@@ -57,8 +57,7 @@ export async function processUnreadReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // Recent messages are skipped, because another process may be applying them. A message from the future was stored by
-  // a clock that was ahead.
+  // Skips recent bank messages, because another process may be applying them.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
   const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
@@ -69,7 +68,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // Only an earlier version could parse the message. The row stays, and a poll finds the order's state anyway.
+      // A message that only an earlier version could parse is marked as read; polls find the order's state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -77,7 +76,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** If an unread message is older than this, the process that stored it has died. */
+/** If a bank message is unread after ten seconds, the process that stored it has died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(
@@ -107,7 +106,7 @@ async function markReportsRead(
   await service.perform(endReports, contextWithoutMerchant(service), { rail: name, messageId })
 }
 
-/** A message can be about orders of several merchants. */
+/** A bank's message can be about orders of several merchants. */
 function contextWithoutMerchant(service: Service): Context {
   return createContext(service, '')
 }

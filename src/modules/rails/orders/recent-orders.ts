@@ -9,10 +9,10 @@ export type RecentOrders = {
   readonly count: (...states: readonly RailOrderState[]) => number
 }
 
-/** Limits the cost, however busy the rails are. */
+/** Limits the cost of counting rail orders, even if the rails are busy. */
 export const maxRecentOrders = 1_000
 
-/** Counts rail orders of the last `forMs` of all merchants, at most the newest `maxRecentOrders`. */
+/** Counts the rail orders of all merchants in the last `forMs` milliseconds, at most the newest `maxRecentOrders`. */
 export async function countRecentOrders(
   { db, wallClock }: Service,
   { forMs }: { forMs: number },

@@ -11,7 +11,7 @@ import { noteOnRailOrder, transitionRailOrder, updateRailOrder } from '../../rai
 import { canBeSubmitted } from './claim-order.ts'
 import { nextPollAt } from './poll-schedule.ts'
 
-/** `failure` is the reason why the outcome is unknown. */
+/** `failure` is the reason why the outcome of the call to the bank is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
 type RecordAnswerArgs = {
@@ -22,8 +22,8 @@ type RecordAnswerArgs = {
 }
 
 /**
- * A reported state and `CANCELLED` are always applied. Other results are ignored if another process has claimed the
- * order in the meantime.
+ * A reported state and `CANCELLED` are always applied. All other results of a call are ignored if another process has
+ * claimed the order since.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
@@ -71,8 +71,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * An earlier submission may still be in transit, so the order is resubmitted with the same id, but only while the bank
- * guarantees to pay an id once. Otherwise the order enters the attention queue.
+ * An earlier submission may still be in transit, so the order is resubmitted with the same id while the bank guarantees
+ * to pay each id only once. When that guarantee has ended, the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -84,7 +84,7 @@ function applyNotFound(
     railOrder.cancelAskedAt === null &&
     canBeSubmitted(context, railOrder, { idempotentForMs })
   ) {
-    // The due time is the creation time, so that the order keeps its place in the queue.
+    // The order's due time is its creation time, so that the order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
     return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
@@ -96,7 +96,8 @@ function applyNotFound(
 }
 
 async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
-  // A concurrent call may have cancelled the order, or the bank may have reported a rejection before it responded.
+  // A concurrent call may have cancelled the order, or the bank may have reported a rejection before it responded to
+  // the cancellation.
   if (railOrder.state === 'CANCELLED' || railOrder.state === 'REJECTED') return railOrder
   if (railOrder.state === 'ATTENTION') {
     return noteBankResponse(tx, context, {
@@ -116,7 +117,7 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /** Whether the report is the response to a poll. Posted reports do not delay the next poll. */
+  /** Whether the report is the response to a poll. Reports that the bank posts do not delay the next poll. */
   readonly isResponse: boolean
 }
 
@@ -137,7 +138,7 @@ export async function applyReport(tx: Tx, context: Context, args: ApplyReportArg
   const cause = effect.cause ?? report.code ?? null
   const { payoutId } = railOrder
   for (const [i, status] of settlements.entries()) {
-    // The bank's code belongs to the last settlement: a returned payout is first completed, without a code.
+    // The bank's reason code belongs to the last settlement: a returned payout is first completed, without a code.
     const settlementCause = i === settlements.length - 1 ? (report.code ?? null) : null
     await settleInTransaction(tx, context, { payoutId, status, cause: settlementCause, reference })
   }
@@ -156,7 +157,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** Repeated reports are noted once in the history of the order. */
+/** The rail order's history notes repeated bank reports only once. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -169,7 +170,7 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** The next poll is at the time that the bank requested, or otherwise follows the schedule. */
+/** Schedules the next poll at the time that the bank requested, or otherwise by the poll schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,
@@ -181,7 +182,10 @@ function scheduleNextPoll(
   return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
 }
 
-/** After a response, the next poll follows the schedule. After a posted report, it is due immediately. */
+/**
+ * After a response of the bank, the next poll follows the poll schedule. After a report that the bank posted, the next
+ * poll is due immediately.
+ */
 function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
   if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
   return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }

@@ -13,13 +13,13 @@ type CamtTransaction = {
 
 type CamtEntry = CamtTransaction & { status: string | null; date: string | null; readonly details: CamtTransaction[] }
 
-/** No camt.053 statement nests elements this deep. */
+/** No valid camt.053 statement nests XML elements 64 deep. */
 const maxDepth = 64
 
 /**
- * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. `EndToEndId` or
- * else the bank's `AcctSvcrRef` identifies the order. A debit is a payment. A credit with `RtrInf` and a reversal are
- * returns.
+ * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. `EndToEndId` (or,
+ * if it is missing, the bank's `AcctSvcrRef`) identifies the order. A debit is a payment; a credit with `RtrInf` and a
+ * reversal are returned payments.
  *
  * Rejects document type declarations, to prevent entity expansion and external entities (XXE).
  *
@@ -47,7 +47,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** The path of the current element within the entry, for example `NtryDtls/TxDtls/Amt`. */
+  /** The path of the current XML element within the entry, for example `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -103,7 +103,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** The paths of the amount in newer and in older versions. */
+/** The XML paths of the amount in newer and in older versions of camt.053. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -124,7 +124,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Pending and informational entries have no lines. */
+/** Pending and informational entries of a camt.053 statement yield no lines. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
@@ -138,7 +138,9 @@ function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   )
 }
 
-/** The only transaction of an entry gets the entry's reference, amount and currency, if they are missing. */
+/**
+ * If an entry has only one transaction, the transaction gets missing references, amounts and currencies from the entry.
+ */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const hasNoAmount = detail.amount === null
   return {

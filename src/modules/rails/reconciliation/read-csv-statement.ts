@@ -12,13 +12,13 @@ type CsvColumn = (typeof columnNames)[number]
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Limits the memory of an unclosed quote. Banks write shorter records. */
+/** Limits the memory that an unclosed quote can use. Banks write records shorter than 64 KiB. */
 const maxRecordBytes = 64 * 1024
 
 /**
  * Reads CSV (RFC 4180) that is delimited by commas, semicolons or tabs. The header must have `amount`, `currency` and
- * at least one of `id` and `reference`; `state` and `date` are optional. A line without a state is a completed payment.
- * An amount may be negative, with a minus sign or in parentheses.
+ * at least one of `id` and `reference`; `state` and `date` are optional. A statement line without a state is a
+ * completed payment. An amount may be negative, with a minus sign or in parentheses.
  *
  * @throws DomainError INVALID_INPUT with the line that cannot be parsed
  */
@@ -41,7 +41,7 @@ export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGene
   if (columns === null) throw unreadableStatement('line 1', 'must have a header')
 }
 
-/** Returns the first line, and the whole text including this line. */
+/** Returns the CSV file's first line, and the whole text including the first line. */
 async function readHeader(texts: AsyncIterable<string>) {
   const rest = texts[Symbol.asyncIterator]()
   let start = ''
@@ -58,7 +58,7 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** A comma if no delimiter yields the required columns. */
+/** Returns a comma if no delimiter yields the required CSV columns. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())
@@ -109,7 +109,7 @@ function parseState(place: string, text: string | null): ReportState {
 
 /**
  * Returns the amount as a plain decimal without its sign. Spaces may group thousands. A decimal comma is allowed unless
- * commas delimit the values. If a decimal comma is allowed, 1.234 and 1,234 are ambiguous and rejected.
+ * commas delimit the CSV values. If a decimal comma is allowed, 1.234 and 1,234 are ambiguous and rejected.
  */
 function parseAmount(place: string, text: string, delimiter: CsvDelimiter): string {
   const unsigned = text.replace(/^(?:-(.*)|\((.*)\))$/, '$1$2')
@@ -144,7 +144,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
     delimiter,
     record_delimiter: '\n',
     max_record_size: maxRecordBytes,
-    // Accepts blank lines, so that they are counted.
+    // The CSV parser keeps blank lines, so that line numbers count them.
     relax_column_count: true,
     on_record: (values, { lines }) => {
       lineNumbers.push(startLine)
@@ -152,7 +152,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
       return values
     },
   })
-  // An error in either stream ends both and is thrown by the loop below.
+  // An error in one stream ends both streams, and the loop below throws the error.
   pipeline(Readable.from(stripCarriageReturns(texts)), parser, () => {})
   try {
     for await (const values of parser as AsyncIterable<string[]>) yield { line: lineNumbers.shift() ?? 0, values }

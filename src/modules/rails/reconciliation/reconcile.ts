@@ -9,7 +9,7 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** Limits the list of findings. The counts include all findings. */
+/** Limits the list of findings of each kind. The counts of findings have no limit. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100
@@ -27,7 +27,7 @@ export type Finding = {
   readonly theirs: string | null
 }
 
-/** `unrelated` counts credits that belong to none of our payouts. */
+/** `unrelated` counts statement lines with credits that belong to none of our payouts. */
 export type Reconciliation = {
   readonly rail: string
   readonly matched: number
@@ -39,8 +39,9 @@ export type Reconciliation = {
 }
 
 /**
- * Each line must match an order, and each order that was completed or returned in the period from `from` (inclusive) to
- * `to` (exclusive) must have a line. Later changes of an order belong to a later statement.
+ * Each line of the bank's statement must match an order, and each order that was completed or returned in the period
+ * from `from` (inclusive) to `to` (exclusive) must have a line. Changes of an order after `to` belong to a later
+ * statement.
  *
  * @param lines are read once; all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line cannot be parsed
@@ -99,7 +100,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // An id that is not a UUID is not one of our ids, so the bank's reference is more reliable.
+    // If a line's id is not a UUID, it is not one of our order ids, so the bank's reference is more reliable.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const group = byKey.get(key)
     if (group) group.push(line)
@@ -108,7 +109,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   return byKey
 }
 
-/** Banks allow 35 characters, and a UUID with hyphens has 36. */
+/** Removes hyphens, because banks allow 35 characters, and a UUID with hyphens has 36. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -128,7 +129,7 @@ const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
   RETURNED: 'RETURNED',
-  // Entering the attention queue moves no money, so the earlier status counts.
+  // Entering the attention queue moves no money, so the order's earlier state counts.
   ATTENTION: null,
 }
 
@@ -153,7 +154,7 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** If the lines of a payment differ in state, the first of these states applies. */
+/** If statement lines of one payment differ in state, the first of these states applies. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
 function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {

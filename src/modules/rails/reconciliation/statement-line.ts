@@ -12,11 +12,10 @@ export type StatementLine = {
   readonly currency: string
   readonly state: ReportState
   readonly date: string | null
-  /** True for a credit that is not marked as a return. */
+  /** True for a credit that the bank does not mark as a returned payment. */
   readonly isIncoming: boolean
 }
 
-/** Returns the same string for equal decimals. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null

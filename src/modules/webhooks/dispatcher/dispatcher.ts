@@ -21,7 +21,8 @@ import type { Throttle } from './throttle.ts'
 const pollIntervalMs = 1_000
 
 /**
- * A shutdown waits this long for attempts in flight. The next process repeats attempts whose outcome was not recorded.
+ * A shutdown waits at most three seconds for delivery attempts in flight. The next process repeats delivery attempts
+ * whose outcome was not recorded.
  */
 const drainTimeoutMs = 3_000
 
@@ -114,7 +115,7 @@ export function startDispatcher({
     merchant.subscription.stop()
   }
 
-  /** Another worker for the endpoint starts only after the outcomes of the attempts in flight are recorded. */
+  /** A new worker for the endpoint starts only after the outcomes of the old worker's attempts are recorded. */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
     worker
       .drain()

@@ -6,15 +6,15 @@ import type { SendResult } from '../transport/send.ts'
 
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** If the last attempt took at least this long, the endpoint is unhealthy even if the attempt succeeded. */
+/** If the last delivery attempt took at least a second, the endpoint is unhealthy even if the attempt succeeded. */
 const slowResponseMs = 1_000
 
-/** After this many consecutive failures, the endpoint gets one attempt at a time, followed by a pause. */
+/** After 20 consecutive failures, a webhook endpoint gets one attempt at a time, followed by a pause. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
 /**
- * A `Retry-After` header pauses the endpoint for at most this time. The failed event itself waits as long as the header
+ * A `Retry-After` header pauses the endpoint for at most a minute, but its failed event for as long as the header
  * requests.
  */
 const maxPauseMs = 60_000

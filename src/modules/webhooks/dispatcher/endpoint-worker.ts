@@ -17,7 +17,7 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** Secrets are cached for this time, even if they expire in the meantime. */
+/** Signing secrets are cached for a minute, even if they expire earlier. */
 const signerCacheMs = 60_000
 
 const retryBatchSize = 16
@@ -25,35 +25,40 @@ const retryBatchSize = 16
 const farFutureMs = 2 ** 52
 
 /**
- * The first and the maximum delay after failed polls. Polls can fail for days, for example if the encryption key of a
- * secret is missing.
+ * The first and the maximum delay after failed polls for events. Polls can fail for days, for example if the encryption
+ * key of a signing secret is missing.
  */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
 
 /**
- * If the buffer has this many unrecorded outcomes, no attempt starts: their events are sent again if the process dies.
+ * If 64 outcomes of attempts are not yet recorded, no new attempt starts, because a crash would repeat all unrecorded
+ * attempts.
  */
 const maxBuffered = 64
 
 /** The minimum interval between writes that store only the cursor, for endpoints that receive few events. */
 const cursorFlushIntervalMs = 5_000
 
-/** `immediately` means that the retry schedule must be read, and `never` that the schedule is empty. */
+/**
+ * As the time of the next retry, `immediately` means that the retry schedule must be read, and `never` that the
+ * schedule is empty.
+ */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** After a failed flush, a stopped worker stays `failed` until another attempt ends. */
+/** If recording outcomes fails in a stopped worker, the state stays `failed` until another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
- * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the
- * merchant's feed and from due retries, and the scheduler starts attempts. A flush records a batch of outcomes and the
- * cursor, and returns the objects with a pending delivery. The queue holds back later events of these objects.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the worker's queue
+ * from the merchant's event feed and from due retries, and the scheduler starts delivery attempts. A flush records a
+ * batch of outcomes and the cursor, and returns the objects with a pending delivery. The queue holds back later events
+ * of objects with a pending delivery.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
@@ -61,7 +66,7 @@ export type EndpointWorker = {
   readonly startAttempt: () => boolean
   readonly poll: () => void
   readonly tick: () => void
-  /** Resolves when the attempts in flight are recorded, or recording them has failed. */
+  /** Resolves when the outcomes of attempts in flight are recorded, or when recording has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -84,7 +89,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt. If this probe succeeds, the endpoint is enabled. */
+  /** A disabled endpoint gets one delivery attempt as a probe. If the probe succeeds, the endpoint is enabled. */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -108,7 +113,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       while (pollState.isRequested && !isStopped) {
         pollState.isRequested = false
         await pollOnce()
-        // Yields to the event loop, because a poll that finds its batches in the cache does no I/O.
+        // Yields to the event loop, because a poll that finds its events in the cache does no I/O.
         await nextTurn()
       }
       pollState.failures = 0
@@ -140,7 +145,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // A flush may have set an earlier time during the read. If the read failed, `next` is `immediately`.
+      // During the read, a flush may have set an earlier time for the next retry.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }
@@ -148,7 +153,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // Reads twice as many deliveries as needed, because the queue may already have some of them.
+    // Reads twice as many due deliveries as needed, because the queue may already have some of them.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -173,7 +178,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // All open events wait for earlier events of their objects, but the feed may have events of other objects.
+    // If every queued event waits for an earlier event of its object, the feed may still have events of objects that
+    // are free.
     if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
@@ -197,21 +203,24 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** While events are open, the cursor is not stored separately, because their flush also stores it. */
+  /**
+   * While the queue has events, the cursor is not stored separately, because recording their outcomes also stores the
+   * cursor.
+   */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Attempts that end before the flush runs are recorded in the same transaction. */
+  /** Attempts that end before the flush starts are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** Retries after an error, because an unrecorded delivery would be sent again. */
+  /** If recording outcomes fails, the worker retries, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
@@ -248,8 +257,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The schedule must be read again: the flush may have made a waiting delivery due, and the queue has dropped
-    // retries.
+    // The retry schedule must be read again, because the flush may have made a waiting delivery due, and the queue has
+    // dropped retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()
@@ -258,7 +267,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // Due times change when a merchant advances its sandbox clock.
+    // Due times of retries change when a merchant advances its sandbox clock.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

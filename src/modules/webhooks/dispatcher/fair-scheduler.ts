@@ -2,8 +2,8 @@ import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
 /**
- * The maximum number of attempts in flight, per process and per merchant. The second value of each pair limits attempts
- * to unhealthy endpoints.
+ * The maximum number of delivery attempts in flight, per process and per merchant. In each pair, the second value
+ * limits attempts to unhealthy endpoints.
  */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
@@ -13,11 +13,11 @@ export type MerchantScheduler = {
   readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
 }
 
-/** The scheduler is round-robin among merchants, and among the workers of each merchant. */
+/** The scheduler is round-robin among merchants, and among the endpoint workers of each merchant. */
 export type FairScheduler = {
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
-  /** Leaves the promises of attempts in flight pending, so that their outcomes are not recorded. */
+  /** Leaves the promises of delivery attempts in flight pending, so that their outcomes are not recorded. */
   readonly abandonInFlight: () => void
 }
 
@@ -31,8 +31,8 @@ type ScheduledMerchant = {
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   const ready = new Set<ScheduledMerchant>()
   /**
-   * These merchants wait for the process's limit for unhealthy endpoints. The merchant that has waited longest is
-   * first.
+   * Merchants that wait because the process has reached the limit for unhealthy endpoints, in the order of their
+   * waiting.
    */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
@@ -69,7 +69,8 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     const isFull = isMerchantFull || unhealthyInFlight >= maxUnhealthyInFlight
     for (let i = 0; i < workers.length; i++) {
       const worker = workers[(merchant.nextWorkerIndex + i) % workers.length] as EndpointWorker
-      // Attempts to unhealthy endpoints can take long to fail, so part of the limit is reserved for healthy endpoints.
+      // Delivery attempts to unhealthy endpoints can take long to fail, so part of the concurrency limit is reserved
+      // for healthy endpoints.
       if (isFull && worker.isUnhealthy()) {
         if (!isMerchantFull) rejected.add(merchant)
         continue
@@ -82,7 +83,8 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
   }
 
   /**
-   * Gives freed capacity to waiting merchants first. Otherwise the merchant that freed the capacity would use it again.
+   * Gives freed capacity to waiting merchants first, so that the merchant that freed the capacity does not use it
+   * again.
    */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {
@@ -115,7 +117,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
       unhealthyInFlight -= unhealthy
       merchant.unhealthyInFlight -= unhealthy
       wakeRejectedMerchants()
-      // An attempt that this process aborts must not count as a failure of the receiver.
+      // A delivery attempt that this process aborts must not count as a failure of the receiver.
       if (isAbandoned) await new Promise(() => {})
     }
   }

@@ -11,10 +11,13 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** The second size applies while fewer than one event in eight is for the endpoint. */
+/** The larger batch size applies while the endpoint receives fewer than one event in eight. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/** The maximum number of events between cursor and read position. If the process dies, these events are sent again. */
+/**
+ * The maximum number of events between cursor and read position. If the process dies, the events after the cursor are
+ * sent again.
+ */
 const maxReadAhead = 1_000
 
 type FeedBatch = {
@@ -22,14 +25,14 @@ type FeedBatch = {
   readonly toMessages: (events: readonly Event[], format: WebhookFormat) => Promise<readonly EventMessage[]>
 }
 
-/** `latest` is part of the cache key, so that a batch is not reused after newer events arrive. */
+/** `latest` is part of the cache key, so that a batch of events is not reused after newer events arrive. */
 type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
 
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Workers that poll simultaneously from the same position share one read of the events and of their objects. A batch is
- * evicted one event-loop iteration after its read.
+ * Endpoint workers that poll simultaneously from the same position share one read of the events and of their objects.
+ * The cache evicts a batch of events one event-loop iteration after its read.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -73,7 +76,10 @@ export async function readMessages(
 export type FeedReader = {
   readonly isBehind: () => boolean
   readonly read: () => Promise<boolean>
-  /** All events up to this sequence were attempted, are waiting, or are not subscribed to. */
+  /**
+   * Each event up to the cursor was attempted, is stored as waiting, or has a type to which the endpoint does not
+   * subscribe.
+   */
   readonly cursor: () => number
 }
 
@@ -113,7 +119,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest }: Fee
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // Events with a pending delivery are skipped, because they are read as retries.
+      // Skips events with a pending delivery, because the worker reads them as retries.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

@@ -20,7 +20,8 @@ export const noLeases: Leases = {
 }
 
 /**
- * If the clocks of two machines differ by more than `leaseMs`, their processes can send the same events for a while.
+ * If the clocks of two machines differ by more than `leaseMs`, processes on both machines can send the same events for
+ * a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
@@ -35,7 +36,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // If a lease expires later than any correct clock could have set, a wrong clock wrote it, and it is ignored.
+      // A lease that expires later than any correct clock could have set is ignored, because a wrong clock wrote it.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>

@@ -1,28 +1,31 @@
-/** If this many events are open, events of busy objects are deferred in favor of other objects. */
+/** If the queue holds 256 open events, events that must wait for an earlier event of their object leave the queue. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * Holds open events (read from the feed, not yet attempted) and due retries. The next attempt for an object starts
- * after the previous attempt is recorded. Later events of an object wait while an earlier event is pending. Objects
- * never wait for one another.
+ * The queue holds open events (read from the feed, not yet attempted) and due retries. The next attempt for an object
+ * starts after the object's previous attempt is recorded. Later events of an object wait while an earlier event of the
+ * object is pending. Events of one object never wait for events of another object.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** The returned delivery is in flight. `null` if no delivery can start. */
+  /** The returned delivery counts as in flight. Returns `null` if no delivery can start. */
   readonly takeNext: () => Item | null
   readonly finish: (item: Item) => void
   /**
-   * `recorded` has the attempts and waiting events that the flush recorded; `pending` has the objects of `recorded`
-   * that have a pending delivery. Drops the queued retries of the recorded objects, which must be read again.
+   * `recorded` has the attempts and waiting events that a flush recorded; `pending` has those of their objects that
+   * have a pending delivery. Drops the queued retries of the recorded objects, because they must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
-  /** `pending` must list all objects of these events that have a pending delivery, and may list other objects. */
+  /** `pending` must list all objects of `items` that have a pending delivery, and may list more objects. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** Must be called before each read of due deliveries, because a flush during the read makes the result stale. */
+  /**
+   * `startReadingRetries` must be called before each read of due deliveries, because a flush during the read makes its
+   * result stale.
+   */
   readonly startReadingRetries: () => void
   readonly isStale: (objectId: string) => boolean
-  /** `item` must be the first pending delivery of its object, and the object must not be stale. */
+  /** The retry `item` must be the first pending delivery of its object, and the object must not be stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
@@ -36,15 +39,18 @@ export type DeliveryQueue<Item extends QueueEntry> = {
 export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** Events that are neither attempted nor deferred, in order. Includes events in flight. */
+  /**
+   * Events that are neither attempted nor deferred, in order of sequence. The list of open events includes events in
+   * flight.
+   */
   let open: Item[] = []
   let retries: Item[] = []
   let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** Counts unrecorded attempts and deferrals by object. */
+  /** Counts the unrecorded attempts and deferrals of each object. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery. Complete for the objects of open events. */
+  /** Objects with a pending delivery. Of the objects of open events, none is missing. */
   const failing = new Set<string>()
   const changed = new Set<string>()
 
@@ -57,7 +63,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return item
   }
 
-  /** Alternates between retries and new events, so that neither starves. */
+  /** Alternates between retries and new events, so that neither kind starves. */
   function nextItem(): Item | null {
     isRetryTurn = !isRetryTurn
     return isRetryTurn ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())

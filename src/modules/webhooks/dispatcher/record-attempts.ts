@@ -26,9 +26,9 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** The number of attempts when the delivery was read as a retry. An event from the feed has `null`. */
+  /** The stored number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
   readonly storedAttempts: number | null
-  /** The number of earlier attempts in the current retry schedule. A replay restarts the schedule. */
+  /** The number of earlier attempts in the current retry schedule. A replay restarts the retry schedule. */
   readonly attemptsInSchedule: number
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly nextAttemptAt: DueTime | null
@@ -41,7 +41,8 @@ export type AttemptReport = {
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
   /**
-   * The cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have moved it.
+   * The endpoint's cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have
+   * moved it.
    */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean
@@ -53,12 +54,12 @@ export type RecordedAttempts = {
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after `maxFailures` consecutive failures over at least `maxFailingMs`. It is then probed. */
+/** An endpoint is disabled after 20 consecutive failures over at least five days. A disabled endpoint is probed. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** `null` if the endpoint was deleted. */
+/** Returns `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -89,8 +90,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
   const stored = sequences.length === 0 ? [] : await deliveriesBySequence(tx, { merchantId, endpointId, sequences })
   const rowsBySequence = new Map(stored.map((row) => [row.sequence, row]))
   await allOrFirstError([
-    // If the cursor was moved, waiting events are not stored: events after the cursor are read again, and events before
-    // it must not be sent.
+    // If the merchant moved the cursor, waiting events are not stored: events after the new cursor are read again, and
+    // events before the new cursor must not be sent.
     ...(isMoved ? [] : waiting.map((event) => storeWaitingDelivery(tx, { ...key, ...event }))),
     ...attempted.flatMap((record) => {
       const { sequence, objectId, attemptedAt, durationMs, status, answer, error } = record
@@ -107,8 +108,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * If the merchant, or a process that took over the lease, has changed the delivery since the attempt began, the attempt
- * is only logged.
+ * The attempt is only logged if the delivery was changed during the attempt, by the merchant or by a process that took
+ * over the lease.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -116,11 +117,11 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   if (isUnchanged) {
-    // If a finished delivery is sent again, it starts a new schedule.
+    // A finished delivery that is sent again starts a new retry schedule.
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // If the delivery has no row, the cursor was moved: the event is either read again or must not be sent.
+  // If the delivery has no row, the merchant moved the cursor: the event is either read again or must not be sent.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
@@ -137,7 +138,7 @@ function isPendingUnchanged(
   )
 }
 
-/** If the next delivery of an object was waiting, it becomes due. Returns the objects that have pending deliveries. */
+/** Makes the next waiting delivery of each object due. Returns the objects that have pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -198,7 +199,7 @@ function hasFailedTooLong({ now }: Context, { failures, failingSince }: StoredWe
   return failures >= maxFailures && failingSince !== null && now() - Date.parse(failingSince) >= maxFailingMs
 }
 
-/** Cursor and pending deliveries stay, so that delivery can resume. */
+/** A disabled endpoint keeps its cursor and pending deliveries, so that delivery can resume. */
 async function disableEndpoint(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
   const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeIntervalMs) : null
   const updatedAt = strictlyLaterUpdatedAt(context, endpoint)

@@ -19,7 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** Omits long columns, because this query runs every second. */
+/** The query omits long columns of endpoints, because it runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -39,7 +39,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // If the merchant replayed a later event of the object, its delivery can also be due.
+    // The delivery of an object's later event can also be due, if the merchant replayed that event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -69,7 +69,7 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/** Uses `exists`, because an object can have many deliveries. */
+/** The query uses `exists`, because an object can have many deliveries. */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -108,7 +108,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** The delivery has no due time, because it waits for an earlier delivery of its object. */
+/** A waiting delivery has no due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -149,7 +149,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Updates only the columns that the merchant cannot set. */
+/** Updates only those columns of the endpoint that the merchant cannot set. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -187,7 +187,7 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** The endpoint of the log may have been deleted. */
+/** The endpoint of a delivery log may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')

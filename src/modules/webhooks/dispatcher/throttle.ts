@@ -2,19 +2,19 @@ import type { CpuInfo } from 'node:os'
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** The rates are in attempts per second. `maxRate` means no limit. */
+/** The rates are in delivery attempts per second. `maxRate` means no limit. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate shrinks if the idle share of the machine or of the event loop is below these values. Payouts wait for one
- * another, so they leave up to a third of two processors idle even at full load.
+ * The rate of attempts shrinks if the machine is idle for less than 40 % of the time, or the event loop for less than
+ * 20 %. Even a full load of payouts leaves up to a third of two processors idle.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
 const windowMs = 100
 const [growthFactor, declineFactor] = [1.2, 0.6]
 
-/** Attempts start in bursts of this length, because attempts that end together are recorded together. */
+/** Delivery attempts start in bursts, because attempts that end together are recorded together. */
 const burstMs = 100
 
 export type Throttle = {
@@ -28,9 +28,8 @@ type Processor = Pick<CpuInfo, 'times'>
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * The throttle is a token bucket with an adaptive rate. Attempts yield to other work on this machine, as a background
- * transfer yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks otherwise,
- * so the cost of an attempt need not be known.
+ * The throttle is a token bucket with an adaptive rate. Delivery attempts yield to all other work on this machine, as a
+ * background transfer yields bandwidth (LEDBAT, RFC 6817).
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds

@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** The limit applies to each merchant (ruling 70). */
+/** The maximum number of webhook endpoints per merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -24,7 +24,8 @@ const CreateWebhookEndpointInput = z.object({
 /**
  * The same URL may be registered twice.
  *
- * @param input without `types`, all events are sent; with `asymmetric`, requests are also signed with an ed25519 key
+ * @param input if `types` is absent, all events are sent; if `asymmetric` is true, requests are also signed with an
+ * ed25519 key
  * @returns the endpoint with its secret, which the service never shows again
  */
 export const createWebhookEndpoint = defineOperation(
@@ -40,7 +41,7 @@ export const createWebhookEndpoint = defineOperation(
     const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
     const { asymmetric, ...details } = request
     const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
-      // `newRowFields` locks the sequence, so no endpoint can be created between the count and the insert.
+      // `newRowFields` locks the sequence, so that no other endpoint can be created between the count and the insert.
       const row = await newRowFields(tx, context, 'webhook_endpoints')
       await requireEndpointCapacity(tx, context)
       const endpoint = {

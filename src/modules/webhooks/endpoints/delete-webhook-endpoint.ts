@@ -7,7 +7,7 @@ import { deleteWebhookEndpointRow } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/** The endpoint's deliveries are no longer visible. */
+/** The deliveries of a deleted endpoint are no longer visible. */
 export const deleteWebhookEndpoint = defineOperation(
   {
     name: 'deleteWebhookEndpoint',

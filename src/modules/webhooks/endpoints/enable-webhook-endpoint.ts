@@ -26,10 +26,10 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Moves the cursor even if the endpoint is already enabled. Scheduled retries run immediately; with `from: 'now'`, they
- * are dropped instead.
+ * Moves the endpoint's cursor even if the endpoint is already enabled. Scheduled retries run immediately, except that
+ * `from: 'now'` drops them.
  *
- * Fails with INVALID_INPUT if `after` is above the sequence of the latest event. All other errors have precedence.
+ * Fails with INVALID_INPUT if `after` is above the sequence of the latest event.
  *
  * @param input has at most one of `from` (by default `resume`) and `after` (the sequence of an event, or 0)
  */

@@ -23,7 +23,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** The previous secrets and keys expire at `until`, or at their earlier expiry. */
+/** The previous secrets and keys expire at `until`, or earlier if they already had an earlier expiry. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -52,7 +52,7 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * If a request repeats its idempotency key, the response has the secret again: the stored result contains the encrypted
+ * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
  * secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
@@ -66,7 +66,9 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/** Binds an encrypted secret to its row: copied to another row, the secret cannot be decrypted. */
+/**
+ * Binds an encrypted secret to its endpoint: an attacker who copies it to another row cannot have it decrypted there.
+ */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
@@ -79,8 +81,8 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /**
- * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The keys are sorted, so that their
- * order does not reveal which merchant owns a key.
+ * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The public keys are sorted, so that
+ * their order does not reveal which merchant owns a key.
  */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)

@@ -7,11 +7,7 @@ import { webhookEndpoints } from './list.ts'
 import { lockWebhookEndpointById } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/**
- * Omits the secrets.
- *
- * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
- */
+/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5) */
 export async function getWebhookEndpoint(
   context: Context,
   { webhookId }: z.input<typeof WebhookEndpointIdInput>,
@@ -19,11 +15,7 @@ export async function getWebhookEndpoint(
   return webhookEndpoints.get(context, webhookId)
 }
 
-/**
- * Includes the encrypted secrets.
- *
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export async function lockWebhookEndpoint(
   tx: Tx,
   { merchantId }: Context,

@@ -25,7 +25,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** A delivery has up to ten attempts, and ten more for each replay. */
+/** A webhook delivery has up to ten attempts, and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -71,8 +71,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Deliveries are in order of their events, newest first. Pages have no numbers, because the sequences of the endpoint's
- * events have gaps.
+ * Lists an endpoint's deliveries in the order of their events, newest first. Pages of deliveries have no numbers,
+ * because the sequences of an endpoint's events have gaps.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -109,7 +109,10 @@ export const webhookDeliveries = {
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** Runs one query per endpoint, because a merchant has few endpoints and the index begins with the endpoint. */
+  /**
+   * Lists deliveries with one query per endpoint, because a merchant has few endpoints and the index begins with the
+   * endpoint.
+   */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -175,7 +178,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** The range contains all events of a period, and possibly others. */
+/** The range of sequences contains all events of a period, and possibly events outside the period. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -208,7 +211,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Without `withAttempts`, reads no attempts: each delivery can have 20 attempts with long responses. */
+/** Reads attempts only if `withAttempts` is true, because each delivery can have 20 attempts with long responses. */
 export async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -18,7 +18,6 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // A merchant has few endpoints, so only times filter them.
   conditions: {},
   filters: {},
 })

@@ -11,7 +11,6 @@ import type { WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.
 import { deliveryFilters, findEventSequenceRange, readDeliveries } from './list-webhook-deliveries.ts'
 import { attemptsOfDeliveries } from './repository.ts'
 
-/** `createdAt` is the time of the event. */
 export type ListedDelivery = Omit<WebhookDelivery, 'log'> & {
   readonly id: string
   readonly url: string
@@ -27,7 +26,7 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** Deliveries are sorted newest event first. The list cannot be paged backwards. */
+/** The list of deliveries cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
 async function sliceMerchantDeliveries(
@@ -66,7 +65,10 @@ function compareRows(a: Position, b: Position): number {
   return b.sequence - a.sequence || (a.endpointId > b.endpointId ? -1 : 1)
 }
 
-/** Returns an exclusive upper bound: deliveries of the endpoint with lower event sequences follow the position. */
+/**
+ * Returns an exclusive upper bound for the event sequences of those deliveries of the endpoint that follow the
+ * position.
+ */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence
 }

@@ -27,8 +27,8 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Sends events again, regardless of the outcome of earlier deliveries: either one event, or in order all events of the
- * endpoint's types after a sequence or since a time. Earlier attempts stay in the log.
+ * Sends events again, regardless of the outcome of earlier deliveries: either one event, or all events of the
+ * endpoint's types after a sequence or since a time. Earlier delivery attempts stay in the log.
  *
  * Errors have this precedence: RESOURCE_NOT_FOUND (endpoint), WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event),
  * INVALID_INPUT (an event type that the endpoint's format does not have, or a sequence above the latest event).
@@ -56,7 +56,7 @@ export const replayWebhookEvents = defineOperation(
         request.eventId === null
           ? Math.min(endpoint.cursor, await findReplayStart(tx, context, request))
           : endpoint.cursor
-      // The dispatcher notices the change of `updatedAt`.
+      // The webhook dispatcher notices a changed endpoint by its `updatedAt`.
       const updated = { ...endpoint, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
       await storeWebhookEndpoint(tx, updated)
       return toPublicEndpoint(updated)

@@ -86,7 +86,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules the delivery regardless of its status, and restarts its retry schedule. */
+/** Schedules a delivery regardless of its status, and restarts the delivery's retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -127,7 +127,10 @@ type DeliveryRange = DeliveriesKey & {
   below: number
   limit: number
   status: NewRowOf<'webhookDeliveries'>['status']
-  /** Must be set with a `status` other than `delivered`, so that the database can use a partial index. */
+  /**
+   * `isUndelivered` must be set if `status` is set and is not `delivered`, so that the database can use a partial
+   * index.
+   */
   isUndelivered: true
   fromTime: bigint
   beforeTime: bigint
@@ -158,8 +161,8 @@ function filterDeliveries(
   p: Params<Omit<DeliveryRange, 'isAscending'>>,
   has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
 ) {
-  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few
-  // deliveries.
+  // A cross join fixes the join order in SQLite. With an ordinary join, SQLite scans all events of the merchant to
+  // count a few deliveries.
   let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')
     .whereRef('events.merchantId', '=', 'deliveries.merchantId')
@@ -174,7 +177,7 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** Attempts are sorted oldest first. */
+/** Returns each delivery's attempts oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')

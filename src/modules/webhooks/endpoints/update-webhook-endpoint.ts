@@ -10,13 +10,13 @@ import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields, toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-// An absent field keeps its value. An optional field that is null or empty gets its default.
+// Fields that are absent from the request keep their value; an optional field that is null or empty gets its default.
 const UpdateWebhookEndpointInput = z.object({
   ...WebhookEndpointIdInput.shape,
   ...z.object(endpointFields).partial().shape,
 })
 
-/** Scheduled retries use the new URL and format. New types apply to events that were not sent yet. */
+/** Scheduled retries use the endpoint's new URL and format. New event types apply to events that were not sent yet. */
 export const updateWebhookEndpoint = defineOperation(
   {
     name: 'updateWebhookEndpoint',

@@ -16,12 +16,12 @@ export const disabledReasons = defineEnum({
   gone: 'The endpoint responded with `410 Gone`.',
 })
 
-/** The secrets and signing keys are encrypted. */
+/** An endpoint's secrets and signing keys are stored encrypted. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** The newest secret is returned only when it has been created. */
+/** The API returns a secret only in the response that creates it. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
@@ -29,7 +29,7 @@ export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: S
 }
 
 export const endpointFields = {
-  // `findUrlFieldErrors` validates the URL itself, including its length.
+  // `findUrlFieldErrors` validates the rest of the URL, including its length.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
@@ -40,7 +40,7 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** 0 is the position before the first event. */
+/** The sequence 0 means the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
 export const endpointDescriptions = {

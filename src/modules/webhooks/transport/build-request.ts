@@ -6,7 +6,7 @@ import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
 export type EventMessage = {
-  /** Receivers use the id to recognize duplicates. */
+  /** Receivers use the event's id to recognize duplicates. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
@@ -14,7 +14,7 @@ export type EventMessage = {
   readonly object: { readonly type: string; readonly id: string; readonly version: number }
   readonly mode: Mode
   readonly imported?: true
-  /** The object at the time of the event, in its REST shape, as JSON. */
+  /** The event's object at the time of the event, as JSON with the fields of the REST API. */
   readonly data: string
 }
 
@@ -27,8 +27,8 @@ export type BuildRequestOptions = {
 }
 
 /**
- * Uses the headers of Standard Webhooks 1.0.0. Receivers reject signatures older than five minutes, and the tenth
- * attempt is days after the event. So the signed time is the time of the attempt.
+ * Uses the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt, because receivers reject
+ * signatures older than five minutes, and the tenth attempt is days after the event.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -59,11 +59,10 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 }
 
 /**
- * In the original provider's format, the body contains a signature. To verify it, receivers parse the body, remove the
- * signature, and stringify the rest. So `data` is also parsed and stringified here: the key order, escapes and numbers
- * are then the same. The body has only one signature, created with the newest secret; the headers have one for each
- * secret. The HMAC key is the string of the secret including `whsec_`, because receivers pass this string to
- * createHmac.
+ * In the original provider's format, the body contains a signature. To verify the signature, receivers parse the body,
+ * remove the signature, and stringify the rest. The service also parses and stringifies `data`, so that key order,
+ * escapes and numbers are the same. The body's signature uses the newest secret. The HMAC key is the secret's string
+ * including `whsec_`, because receivers pass that string to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

@@ -6,7 +6,7 @@ import type { Mode, Service } from '../../../operations/context.ts'
 import { isPublicUnicast } from './public-address.ts'
 
 export type Allowlist = {
-  /** Whether a host, written as in a URL, is allowed by name, regardless of its addresses. */
+  /** Whether the allowlist contains a host (as written in a URL) by name, regardless of the host's addresses. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -43,7 +43,7 @@ function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** The input schema reports an absent URL and a URL that is not a string. */
+/** The input schema already reports an absent URL and a URL that is not a string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -57,8 +57,8 @@ const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https:/
 const maxUrlLength = 2_048
 
 /**
- * Checks that the host is public or allowed, and that `live` uses https. Returns `null`, or an error message that
- * follows the field's name. Does not resolve host names, because each connection checks the addresses.
+ * Checks that the URL's host is public or allowed, and that live mode uses https. Returns `null`, or an error message
+ * that follows the field's name. Does not resolve host names, because each connection checks the addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
@@ -82,7 +82,7 @@ function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
   return !isLocalhost(host) || coversAddress('127.0.0.1')
 }
 
-/** These names always mean the loopback address, regardless of DNS (RFC 6761, 6.3). */
+/** The names `localhost` and `*.localhost` always mean the loopback address, regardless of DNS (RFC 6761, 6.3). */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost$/i.test(host)
 }

@@ -6,8 +6,8 @@ type ResolvedAddress = { readonly address: string; readonly family: number }
 const [serverTimeoutMs, tries] = [2_000, 2]
 
 /**
- * Queries name servers directly. The system's lookup uses a pool of four threads per process, so host names whose name
- * servers never respond would block all deliveries.
+ * Queries name servers directly. The system's lookup uses a pool of four threads per process, so a few unresponsive
+ * name servers would block all deliveries.
  *
  * @param servers name servers to use instead of the system's
  */

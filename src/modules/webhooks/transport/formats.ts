@@ -9,8 +9,8 @@ export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
  * Receivers of the original provider's webhooks branch on `event_type`, and their behavior for an unknown type is
- * undefined. So types that the provider does not have (for example `payout.returned`) are not sent. The exception is
- * `webhook.test`: merchants use it to test whether their receiver verifies signatures (ruling 61).
+ * undefined. The service does not send event types that the original provider lacks (for example `payout.returned`).
+ * `webhook.test` is the exception, for testing whether a receiver verifies signatures (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
@@ -22,12 +22,12 @@ const providerEventTypes: readonly string[] = [
 ]
 
 /**
- * A failed payout that was cancelled has this type in the `stablestack` format. Endpoints that subscribe to
- * `payout.failed` receive it (ruling 139).
+ * The event type of a cancelled payout in the `stablestack` format. Endpoints that subscribe to `payout.failed` receive
+ * `payout.cancelled` (ruling 139).
  */
 export const cancelledPayoutType = 'payout.cancelled'
 
-/** `null` means all types. */
+/** `null` means all event types. */
 export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
   return format === 'stablestack' ? providerEventTypes : null
 }

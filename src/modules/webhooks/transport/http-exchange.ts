@@ -17,7 +17,7 @@ export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
 
-/** `connectMs` limits DNS, TCP and TLS together; `wholeMs` limits the whole exchange. */
+/** `connectMs` limits DNS, TCP and TLS together; `wholeMs` limits the whole HTTP exchange. */
 export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: number }
 
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
@@ -29,7 +29,7 @@ type HttpClientOptions = {
   readonly maxKeptBytes: number
 }
 
-/** Does not follow redirects. */
+/** The HTTP client does not follow redirects. */
 export type HttpClient = {
   readonly send: (url: URL, outgoing: OutgoingRequest) => Promise<HttpResult>
   readonly close: () => void
@@ -43,7 +43,8 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // If the server had closed a reused connection, the endpoint has not failed, so the request is retried.
+      // If the server had already closed a reused connection, the request is retried, because the endpoint has not
+      // failed.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -62,15 +63,16 @@ type TrustedHttpClientOptions = {
   readonly ca?: string
 }
 
-/** Most servers have a longer keep-alive timeout. */
+/** The client closes idle connections first, because most servers have a longer keep-alive timeout. */
 const idleTimeoutMs = 4_000
 
 /**
- * Services that the operator configures may have any address. URLs that merchants choose must use `createSender`, which
- * guards against SSRF.
+ * The trusted HTTP client may connect to any address, because the operator configures its URLs. URLs that merchants
+ * choose must use `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
-  // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
+  // Sets `rejectUnauthorized` explicitly, so that neither the environment nor a caller can turn certificate
+  // verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const createAgentPair = (keepAlive: boolean): AgentPair => {
     const options = { keepAlive, ...(keepAlive && { timeout: idleTimeoutMs, scheduling: 'lifo' as const }) }
@@ -112,7 +114,7 @@ function attemptRequest(
       finish(error)
       request.destroy()
     }
-    // This listener stays, because a destroyed request may emit another error.
+    // The `error` listener is never removed, because a destroyed request may emit another error.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const failure = toDeliveryFailure(error, phase.now())
       finish(request.reusedSocket && !hasResponse && failure.kind === 'reset' ? staleConnection : failure)

@@ -27,9 +27,10 @@ const specialIpv4Networks = [
 ]
 
 /**
- * The first three networks are everything outside 2000::/3, the only allocated unicast space. They include all
- * IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48), regardless of the embedded IPv4
- * address. The networks inside 2000::/3 are Teredo and its neighbors, documentation, AS112, 6to4 and the former 6bone.
+ * The first three networks are everything outside 2000::/3, the only allocated unicast space. The space outside
+ * 2000::/3 includes all IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48),
+ * regardless of the embedded IPv4 address. The networks inside 2000::/3 are Teredo and its neighbors, documentation,
+ * AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',
@@ -46,6 +47,6 @@ const specialIpv6Networks = [
 const isSpecialPurpose = createNetworkMatcher([...specialIpv4Networks, ...specialIpv6Networks])
 
 export function isPublicUnicast(address: string): boolean {
-  // An address with a zone (`%`) is link-local.
+  // An IPv6 address with a zone (`%`) is link-local.
   return isIP(address) !== 0 && !address.includes('%') && !isSpecialPurpose(address)
 }

@@ -3,7 +3,7 @@ import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Each delay is the time after the previous attempt. */
+/** The delays before each delivery attempt, counted from the previous attempt. */
 export const attemptDelaysMs: readonly number[] = [
   0,
   5 * second,
@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns `null` after the last attempt. `Retry-After` can only postpone an attempt: otherwise a receiver that always
- * requests one second would exhaust its attempts within seconds.
+ * Returns `null` after the last delivery attempt. `Retry-After` can only postpone an attempt, so that a receiver that
+ * always requests one second does not exhaust its attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -40,7 +40,7 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttempt
   return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
-/** Parses seconds or an HTTP date. Returns at most a day, and 0 for an invalid value. */
+/** Parses a `Retry-After` header: seconds or an HTTP date. Returns at most a day, and 0 for an invalid header. */
 export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const delay = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0

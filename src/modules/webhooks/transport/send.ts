@@ -15,7 +15,7 @@ export type SendResult = {
   readonly error: DeliveryFailure | null
   readonly durationMs: number
   readonly retryAfter: string | null
-  /** The answer is the first 1 KiB of the response body. */
+  /** `answer` is the first 1 KiB of the response body. */
   readonly answer: string | null
 }
 
@@ -48,7 +48,8 @@ export function createSender({
 }: SenderOptions): Sender {
   const allowlist = createAllowlist(allowlistEntries, mode)
   const guard = { allowlist, lookUp }
-  // Set explicitly, so that neither the environment nor a caller can turn certificate verification off.
+  // Sets `rejectUnauthorized` explicitly, so that neither the environment nor a caller can turn certificate
+  // verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const targetOf = createTargetCache({ mode, allowlist })
   const agents = {
@@ -91,7 +92,9 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
   return { status, error: null, retryAfter, answer: decodeBody(beginning) }
 }
 
-/** Replaces invalid UTF-8. Drops an incomplete last character, and NUL, which PostgreSQL cannot store. */
+/**
+ * Replaces invalid UTF-8. Drops an incomplete last character, and NUL characters, because PostgreSQL cannot store NUL.
+ */
 function decodeBody(beginning: Buffer): string {
   return new StringDecoder('utf8').write(beginning).replaceAll('\0', '')
 }

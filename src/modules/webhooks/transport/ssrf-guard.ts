@@ -14,16 +14,15 @@ import { isPublicUnicast } from './public-address.ts'
 
 export type SsrfGuard = {
   readonly allowlist: Allowlist
-  /** Resolves host names that are neither allowed by name nor localhost. */
+  /** Resolves host names, except `localhost` and names on the allowlist. */
   readonly lookUp: LookupFunction
 }
 
-/** The limit applies to each agent, for all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Each new connection checks its host if the host is an address, and otherwise every address that the lookup returns.
- * The socket connects only to a checked address, so DNS rebinding has no effect.
+ * Each new connection checks the IP address in the URL, or every address to which the URL's host name resolves. The
+ * socket connects only to a checked address, so DNS rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
@@ -57,7 +56,7 @@ function createConnectionLookup(
   return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
-/** Fails if any address is rejected, because the socket can try any of them. */
+/** The lookup fails if any address of the host is rejected, because the socket can try any of the host's addresses. */
 function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
     lookUp(hostname, options, (error, result, family) => {

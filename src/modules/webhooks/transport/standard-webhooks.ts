@@ -18,8 +18,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * Secrets and keys are sorted newest first. During a rotation, the previous secrets and keys also sign. Secrets are
- * stored as key objects, because signing with raw bytes takes four times as long.
+ * The signer's secrets and keys are sorted newest first. During a rotation, requests are also signed with the previous
+ * secrets and keys. The signer holds secrets as key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -30,7 +30,7 @@ export function generateSharedSecret(): string {
   return sharedPrefix + randomBytes(keyBytes).toString('base64')
 }
 
-/** The private key (`whsk_…`) is the seed and the public key in base64. */
+/** The private key (`whsk_…`) is the ed25519 seed followed by the public key, in base64. */
 export function generateKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
@@ -57,7 +57,8 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js also accepts a public half of another key, but receivers could not verify the signatures.
+  // Node.js also accepts a private key whose public half belongs to another key, but receivers could not verify its
+  // signatures.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key
@@ -78,7 +79,7 @@ export type SignedHeaders = {
 
 const toleranceSeconds = 300
 
-/** A rotation needs two. */
+/** A rotation needs two signatures. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
@@ -110,7 +111,7 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The sender chooses the id, so restrict which characters are stored and logged.
+  // The sender of a request chooses `webhook-id`, so its characters are restricted before it is stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
