@@ -112,9 +112,8 @@ export function defineList<
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
     /** Returns a projection of the named columns and of the columns that the list requires. */
-    columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
+    columns: (names: readonly string[], { needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
-      if (needsId) needed.push('id')
       if (parent !== undefined) needed.push(...parentColumns(list, parentOf(parent).condition))
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
@@ -178,9 +177,8 @@ export type SearchResult<Row> = {
 /** The conditional type distributes over a union of row types. */
 type PageRow<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
-/** What a caller needs besides the selected columns: ids, cursors, or the parent of each row. */
+/** What a caller needs besides the selected columns: cursors, or the parent of each row. */
 export type ColumnNeeds<Parent extends string> = {
-  readonly needsId?: true
   readonly needsCursor?: true
   readonly parent?: Parent
 }

@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { createVariablesReader } from '../../src/graphql/documents/variables.ts'
+import { coerceVariables, createVariablesReader } from '../../src/graphql/documents/variables.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const inputs = Object.values(sandboxSchema.getTypeMap())
@@ -109,10 +109,30 @@ test.each([
   expect(ours).toEqual(theirs)
 })
 
-test('the default value of a variable is frozen, because all requests share it', () => {
-  const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
-  const read = operation?.kind === Kind.OPERATION_DEFINITION && createVariablesReader(sandboxSchema, operation)({})
-  expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
+test('the default value of a variable is frozen at every depth, because all requests share it', () => {
+  const [operation] = parse('query ($v: PayoutFilter = {owner: {customerId: "a"}}) { __typename }').definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+  const value = createVariablesReader(sandboxSchema, operation)({})?.coerced.v as { owner: object }
+  expect([value, Object.isFrozen(value), Object.isFrozen(value.owner)]).toEqual([
+    { owner: { customerId: 'a' } },
+    true,
+    true,
+  ])
+})
+
+test('an error about an invalid value suggests similar values unless the variables exceed 10,000 characters', () => {
+  const document = parse('query ($v: PayoutStatus, $w: String) { __typename }')
+  const messageFor = (variableValues?: Record<string, unknown>) => {
+    const coerced = coerceVariables({ schema: sandboxSchema, document, ...(variableValues && { variableValues }) })
+    return 'errors' in coerced ? coerced.errors.map(({ message }) => message).join() : null
+  }
+  const variablesOf = (length: number) => {
+    const variables = { v: 'FAILD', w: '' }
+    return { ...variables, w: 'x'.repeat(length - JSON.stringify(variables).length) }
+  }
+  expect(messageFor(variablesOf(10_000))).toContain('Did you mean the enum value "FAILED"')
+  expect(messageFor(variablesOf(10_001))).toMatch(/^((?!Did you mean).)+$/)
+  expect(messageFor()).toBeNull()
 })
 
 test('createVariablesReader rejects a variable of an output type, and an input type with default values', () => {

@@ -160,7 +160,6 @@ function connectionFieldWriter(
 /** Writes a value that does not depend on the row: it is read and written once. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
-  if (isLeaf(planned)) fallBackToGraphqlJs()
   const write = planning.writerOf(field.type, selectionSets, rows)
   return {
     kind: 'level',
