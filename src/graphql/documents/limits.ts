@@ -140,7 +140,7 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
     if (!fragment) return emptySize
     const known = sizes.get(name)
     if (known) return known
-    // Until the fragment is measured, a spread of it is within itself.
+    // A spread of this fragment while it is measured is a cycle.
     sizes.set(name, 'circular')
     const size = measure(fragment.selectionSet)
     sizes.set(name, size)
