@@ -72,6 +72,15 @@ describe('the size of a document', () => {
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
   })
 
+  test.each(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])(
+    'the introspection field %s counts as a list',
+    (field) => {
+      const nested = (count: number) => `{__schema ${`{${field}`.repeat(count)} {name} ${'}'.repeat(count)}}`
+      expect(excess(nested(limits.introspectionLists))).toBeNull()
+      expect(excess(nested(limits.introspectionLists + 1))).toBe(messages.introspectionLists)
+    },
+  )
+
   test('the limit of fields applies to all operations of a document together', () => {
     const operations = (count: number) =>
       `${times(count, (i) => `query q${i} {...f}`)} fragment f on A {${times(100, () => 'a')}}`

@@ -2,6 +2,9 @@ import * as fc from 'fast-check'
 import type { GraphQLInputType } from 'graphql'
 import {
   buildSchema,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLSchema,
   getVariableValues,
   isEnumType,
   isInputObjectType,
@@ -137,11 +140,13 @@ test('an error about an invalid value suggests similar values unless the variabl
 
 test('createVariablesReader rejects a variable of an output type, and an input type with default values', () => {
   const schema = buildSchema('input Sized { size: Int = 1 } type Query { by(sized: Sized): Int }')
-  const read = (type: string) => {
+  const read = (type: string, of = schema) => {
     const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    return createVariablesReader(schema, operation)({ v: {} })
+    return createVariablesReader(of, operation)({ v: {} })
   }
   expect(() => read('Query')).toThrow('must be validated')
   expect(() => read('Sized')).toThrow('defaults of input fields')
+  const coded = new GraphQLInputObjectType({ name: 'Coded', fields: { size: { type: GraphQLInt, defaultValue: 1 } } })
+  expect(() => read('Coded', new GraphQLSchema({ types: [coded] }))).toThrow('defaults of input fields')
 })
