@@ -111,9 +111,8 @@ export function defineList<
           input: Partial<SliceInputFields>,
         ): MaybePromise<ReadonlyMap<string, Slice<Row>>>
       },
-    columns: (names: readonly string[], { needsId, needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
+    columns: (names: readonly string[], { needsCursor, parent }: ColumnNeeds<Parent> = {}): Projection => {
       const needed = [...names]
-      if (needsId) needed.push('id')
       if (parent !== undefined) needed.push(...parentColumns(list, parentOf(parent).condition))
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
@@ -174,7 +173,6 @@ export type SearchResult<Row> = {
 type PageRow<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
 export type ColumnNeeds<Parent extends string> = {
-  readonly needsId?: true
   readonly needsCursor?: true
   readonly parent?: Parent
 }

@@ -172,7 +172,7 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
     }
     const context = { ...app.context(), db: { ...app.db, execute } }
     const rows = (await payouts.slice(context, {})).items
-    const columns = payouts.columns(['amount'], { needsId: true })
+    const columns = payouts.columns(['amount', 'id'])
     expect(columns.names).toEqual(['amount', 'id'])
 
     for (const ids of [rows.slice(0, 1), rows].map((some) => some.map(({ id }) => id))) {

@@ -18,6 +18,7 @@ const holding: readonly (readonly [limit: keyof typeof limits, (count: number) =
   ['depth', (count) => `${'{a'.repeat(count)}${'}'.repeat(count)}`],
   ['depth', (count) => `{...f} fragment f on A ${'{a'.repeat(count)}${'}'.repeat(count)}`],
   ['aliases', (count) => `{a {${times(count, (i) => `a${i}: b`)}}}`],
+  ['aliases', (count) => `{${times(count, (i) => `a${i}: b`)}}`],
   ['aliases', (count) => `{${times(count, () => '...f')}} fragment f on A {a: b}`],
   ['aliasLength', (count) => `{... {${'a'.repeat(count)}: b}}`],
   ['directives', (count) => `query ${times(count - 2, () => '@d')} {...f @d} fragment f on A {... @d {a}}`],
@@ -31,10 +32,38 @@ const holding: readonly (readonly [limit: keyof typeof limits, (count: number) =
   ['introspectionAliases', (count) => `{__schema {types {${times(count, (i) => `a${i}: name`)} name}}}`],
 ]
 
+const spreadNote = 'counting each fragment wherever it is spread.'
+
+const messages: Partial<Record<keyof typeof limits, string>> = {
+  depth: 'A query may be at most 12 levels deep.',
+  aliases: `A query may have at most 30 aliases, ${spreadNote}`,
+  aliasLength: 'An alias may have at most 100 characters.',
+  directives: `A query may have at most 50 directives, ${spreadNote}`,
+  fields: `A document may have at most 1000 fields, ${spreadNote}`,
+  operations: 'A document may have at most 50 operations.',
+  introspectionLists: 'Introspection may nest at most 3 lists.',
+  introspectionAliases: 'Introspection must not use aliases.',
+}
+
 describe('the size of a document', () => {
   test.each(holding)('a document is accepted at the limit of %s, and rejected above it', (limit, document) => {
     expect(excess(document(limits[limit]))).toBeNull()
-    expect(excess(document(limits[limit] + 1))).not.toBeNull()
+    expect(excess(document(limits[limit] + 1))).toBe(messages[limit])
+  })
+
+  test.each([
+    ['itself', '{...f} fragment f on A {a ...f}'],
+    ['another fragment that spreads it', '{...f} fragment f on A {a {...g}} fragment g on A {... {...f}}'],
+  ])('a fragment that spreads %s is rejected', (_, document) => {
+    expect(excess(document)).toBe('Fragments must not form a cycle.')
+  })
+
+  test('definitions of types are left to validation', async () => {
+    const app = await startApp('sqlite')
+    const { errors } = await app.graphql('{__typename} type A {b: Int}')
+    expect(errors).toMatchObject([
+      { message: 'The "A" definition is not executable.', extensions: { code: 'INVALID_DOCUMENT' } },
+    ])
   })
 
   test('the size of a document with several operations is the size of its largest operation', () => {
@@ -42,6 +71,15 @@ describe('the size of a document', () => {
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
   })
+
+  test.each(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])(
+    'the introspection field %s counts as a list',
+    (field) => {
+      const nested = (count: number) => `{__schema ${`{${field}`.repeat(count)} {name} ${'}'.repeat(count)}}`
+      expect(excess(nested(limits.introspectionLists))).toBeNull()
+      expect(excess(nested(limits.introspectionLists + 1))).toBe(messages.introspectionLists)
+    },
+  )
 
   test('the limit of fields applies to all operations of a document together', () => {
     const operations = (count: number) =>
@@ -166,6 +204,13 @@ describe('fields that merge under one response name', () => {
     expect(pairs(document(most + 1))).toContain(`${limits.pairs} pairs`)
   })
 
+  test('exactly 3,000 pairs of merging fields are accepted, and one more is rejected', () => {
+    // 2,926 + 66 + 6 + 1 + 1 pairs.
+    const repeated = [77, 12, 4, 2, 2].map((count, i) => times(count, () => `a${i}`)).join(' ')
+    expect(pairs(`{${repeated}}`)).toBeNull()
+    expect(pairs(`{${repeated} a a}`)).toContain('at most 3000 pairs')
+  })
+
   test.each([
     ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
     ['a field about a thousand times', `{${times(990, () => 'a')}}`],
@@ -185,9 +230,10 @@ describe('the size of variables', () => {
   test('variables are accepted up to the limit of values, at any depth', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
-    expect(exceededVariableLimit({ v: chain(limits.values / 2) })).not.toBeNull()
+    const message = 'The variables may contain at most 5000 values, at any depth.'
+    expect(exceededVariableLimit({ v: chain(limits.values / 2) })).toBe(message)
     expect(exceededVariableLimit({ v: Array(limits.values - 1).fill(null) })).toBeNull()
-    expect(exceededVariableLimit({ v: Array(limits.values).fill(null) })).not.toBeNull()
+    expect(exceededVariableLimit({ v: Array(limits.values).fill(null) })).toBe(message)
   })
 })
 

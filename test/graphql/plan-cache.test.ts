@@ -1,8 +1,11 @@
+import { buildSchema, Kind, parse } from 'graphql'
 import { expect, test } from 'vitest'
 import { prepareDocument } from '../../src/graphql/documents/prepare-document.ts'
 import { createEngine } from '../../src/graphql/execution/engine.ts'
+import { createPlan } from '../../src/graphql/plan/plan.ts'
 import { createPlanCache, planAhead } from '../../src/graphql/plan/plan-cache.ts'
 import { projectRows } from '../../src/graphql/plan/planning.ts'
+import { conditionVariablesOf } from '../../src/graphql/plan/selection.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { startApp } from '../support/app.ts'
@@ -98,6 +101,32 @@ test.each([
     expect(document.operations[0]?.planFor({ sources: {}, coerced })).not.toBeNull()
   }
   expect(plans.size).toBe(count)
+})
+
+test('the variables of conditions are found with one visit to a fragment that is spread several times', () => {
+  const document = parse('{ ...F ... { ...F } } fragment F on Query { merchant @skip(if: $a) { id @include(if: $b) } }')
+  const [operation, fragment] = document.definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || fragment?.kind !== Kind.FRAGMENT_DEFINITION) {
+    throw new Error('no operation')
+  }
+  let visits = 0
+  const fragments = {
+    get F() {
+      visits++
+      return fragment
+    },
+  }
+  expect(conditionVariablesOf(operation, fragments)).toEqual(['a', 'b'])
+  expect(visits).toBe(1)
+})
+
+test('an error in the declaration of a field is thrown while planning', () => {
+  const schema = buildSchema('type Query { a: Int }')
+  const field = schema.getQueryType()?.getFields().a
+  if (field) field.extensions = { fieldSource: { kind: 'unknown' } }
+  const [operation] = parse('{ a }').definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+  expect(() => createPlan(operation, { schema, fragments: {}, conditions: {} })).toThrow(TypeError)
 })
 
 test('a subscription has no plan', () => {

@@ -89,6 +89,19 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
     expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
   })
 
+  test('a plan reads customers only for wallets that have one', async () => {
+    const { asked } = await startRecording(engine)
+    const customersOf = async (query: string) => {
+      const statements = (await asked({ query })) ?? []
+      return statements.flatMap(({ sql, params }) =>
+        sql.includes('from "customers"') ? [params.ids ?? [params.id]] : [],
+      )
+    }
+    const wallets = 'wallets(first: 30) {nodes {customer {email}}}'
+    expect(await customersOf(`{${wallets}}`)).toEqual([expect.not.arrayContaining([null])])
+    expect(await customersOf(`{merchant {${wallets}}}`)).toEqual([])
+  })
+
   test('a plan reads only the columns that a document needs', async () => {
     const { asked } = await startRecording(engine)
     const statements = await asked({

@@ -123,15 +123,19 @@ test("every field in a mutation's result declares its column or resolver, and is
   expect(named((field) => scopeOf(field) !== null).length).toBeGreaterThan(15)
 })
 
-/** The check of an operation for a caller with all scopes: the paths and codes of its errors. */
+/** The paths of the errors that the check of an operation reports to a caller with all scopes. */
 function faultsOf(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+  return errorsOf(query, variables).map(({ path }) => path?.join('.'))
+}
+
+function errorsOf(query: string, variables: Readonly<Record<string, unknown>>, caller: Caller = systemCaller) {
   const { definitions } = parse(query)
   const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)
   if (!operation) throw new Error('no operation')
   const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   const named = Object.fromEntries(fragments.map((each) => [each.name.value, each]))
   const check = lazyPrecheck(schema, operation, named)
-  return check(systemCaller, { sources: {}, coerced: variables }).map(({ path }) => path?.join('.'))
+  return check(caller, { sources: {}, coerced: variables })
 }
 
 const making = (selection: string, rest = '') =>
@@ -195,6 +199,26 @@ describe("the precheck of an operation's selection", () => {
     expect(faultsOf(nullable, { id: null })).toEqual([])
   })
 
+  test('the error about a cursor in a mutation explains where to use it, and has its location', () => {
+    for (const field of ['after', 'before']) {
+      const [error] = errorsOf(making(`payouts(${field}: "YWJj") { totalCount }`), given)
+      const message = 'must not be given in a mutation: ask for the next page in a query'
+      expect(error?.originalError).toMatchObject({
+        code: 'INVALID_INPUT',
+        details: { fields: [{ field, code: 'INVALID_PARAMETER', message }] },
+      })
+      expect(error?.locations).toEqual([{ line: 2, column: expect.any(Number) }])
+    }
+  })
+
+  test('a mutation whose selection only has columns of its result needs no scope read', () => {
+    const ofWallets: Caller = { ...systemCaller, scopes: ['wallets'] }
+    expect(errorsOf(making('balance'), given, ofWallets)).toEqual([])
+    expect(errorsOf(making('customer { id }'), given, ofWallets)).toMatchObject([
+      { message: expect.stringContaining('lacks the scope read'), path: ['made', 'wallet', 'customer'] },
+    ])
+  })
+
   test('the precheck of several mutations skips the arguments of the first mutation, which validates its own arguments', () => {
     const query = `mutation($input: CreateWalletInput = {currency: "NGN", description: "x"}) {
       one: createWallet(input: $input) { __typename } two: createWallet(input: $input) { __typename } }`
@@ -231,6 +255,18 @@ describe("the precheck of an operation's selection", () => {
     const [operation] = parse('mutation { make { part(size: 1) } }').definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
     expect(() => lazyPrecheck(strange, operation, {})(systemCaller, { sources: {}, coerced: {} })).toThrow('part')
+  })
+
+  test('the precheck of a fragment on one member of a union skips the fields of the other members', () => {
+    const union = buildSchema(`type Query { a: Int } type Plain { part: Int } type Sized { part(size: Int): Int }
+      union Thing = Plain | Sized type Mutation { make: Thing }`)
+    const check = (fragment: string) => {
+      const [operation] = parse(`mutation { make { ${fragment} } }`).definitions
+      if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+      return lazyPrecheck(union, operation, {})(systemCaller, { sources: {}, coerced: {} })
+    }
+    expect(check('... on Plain { part }')).toEqual([])
+    expect(() => check('... on Sized { part }')).toThrow('the arguments of part')
   })
 })
 

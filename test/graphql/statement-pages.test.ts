@@ -79,7 +79,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
   test('a statement has its wallet, its period, and the balance at both ends', async () => {
     const { app, began, pass, walletId } = await startWorld(engine)
     const fields =
-      '{ wallet { uuid } from to isFinal openingBalance closingBalance lineCount lines(first: 9) { totalCount } }'
+      '{ wallet { id uuid } from to isFinal openingBalance closingBalance lineCount lines(first: 9) { totalCount } }'
     const ask = async (period: object, wallet = walletId) =>
       app.graphql(
         `query($wallet: ID!, $from: DateTime, $to: DateTime) {
@@ -90,11 +90,12 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     pass(1)
     const { data } = await ask({ from: at(1), to: at(3) })
     expect(data.statement).toEqual({
-      wallet: { uuid: walletId },
+      wallet: { id: expect.any(String), uuid: walletId },
       ...{ from: at(1), to: at(3), isFinal: true },
       ...{ openingBalance: '1.00000000', closingBalance: '6.00000000' },
       ...{ lineCount: 2, lines: { totalCount: 2 } },
     })
+    expect((await ask({ from: at(1), to: at(3) }, data.statement.wallet.id)).data).toEqual(data)
     const whole = await ask({})
     expect(whole.data.statement).toMatchObject({
       from: null,

@@ -2,6 +2,9 @@ import * as fc from 'fast-check'
 import type { GraphQLInputType } from 'graphql'
 import {
   buildSchema,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLSchema,
   getVariableValues,
   isEnumType,
   isInputObjectType,
@@ -13,7 +16,7 @@ import {
   parse,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { createVariablesReader } from '../../src/graphql/documents/variables.ts'
+import { coerceVariables, createVariablesReader } from '../../src/graphql/documents/variables.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const inputs = Object.values(sandboxSchema.getTypeMap())
@@ -109,19 +112,41 @@ test.each([
   expect(ours).toEqual(theirs)
 })
 
-test('the default value of a variable is frozen, because all requests share it', () => {
-  const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
-  const read = operation?.kind === Kind.OPERATION_DEFINITION && createVariablesReader(sandboxSchema, operation)({})
-  expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
+test('the default value of a variable is frozen at every depth, because all requests share it', () => {
+  const [operation] = parse('query ($v: PayoutFilter = {owner: {customerId: "a"}}) { __typename }').definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+  const value = createVariablesReader(sandboxSchema, operation)({})?.coerced.v as { owner: object }
+  expect([value, Object.isFrozen(value), Object.isFrozen(value.owner)]).toEqual([
+    { owner: { customerId: 'a' } },
+    true,
+    true,
+  ])
+})
+
+test('an error about an invalid value suggests similar values unless the variables exceed 10,000 characters', () => {
+  const document = parse('query ($v: PayoutStatus, $w: String) { __typename }')
+  const messageFor = (variableValues?: Record<string, unknown>) => {
+    const coerced = coerceVariables({ schema: sandboxSchema, document, ...(variableValues && { variableValues }) })
+    return 'errors' in coerced ? coerced.errors.map(({ message }) => message).join() : null
+  }
+  const variablesOf = (length: number) => {
+    const variables = { v: 'FAILD', w: '' }
+    return { ...variables, w: 'x'.repeat(length - JSON.stringify(variables).length) }
+  }
+  expect(messageFor(variablesOf(10_000))).toContain('Did you mean the enum value "FAILED"')
+  expect(messageFor(variablesOf(10_001))).toMatch(/^((?!Did you mean).)+$/)
+  expect(messageFor()).toBeNull()
 })
 
 test('createVariablesReader rejects a variable of an output type, and an input type with default values', () => {
   const schema = buildSchema('input Sized { size: Int = 1 } type Query { by(sized: Sized): Int }')
-  const read = (type: string) => {
+  const read = (type: string, of = schema) => {
     const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    return createVariablesReader(schema, operation)({ v: {} })
+    return createVariablesReader(of, operation)({ v: {} })
   }
   expect(() => read('Query')).toThrow('must be validated')
   expect(() => read('Sized')).toThrow('defaults of input fields')
+  const coded = new GraphQLInputObjectType({ name: 'Coded', fields: { size: { type: GraphQLInt, defaultValue: 1 } } })
+  expect(() => read('Coded', new GraphQLSchema({ types: [coded] }))).toThrow('defaults of input fields')
 })

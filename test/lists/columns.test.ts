@@ -5,10 +5,8 @@ import { wallets } from '../../src/modules/wallets/list.ts'
 
 test('a list reads only the selected columns and the columns that determine its order', () => {
   expect(payouts.columns(['amount'])).toEqual(createProjection(['amount']))
-  expect(payouts.columns(['amount'], { needsId: true })).toEqual(createProjection(['amount', 'id']))
   expect(payouts.columns(['amount'], { needsCursor: true })).toEqual(createProjection(['amount', 'sequence']))
   expect(payouts.columns([])).toEqual(createProjection(['sequence']))
-  expect(wallets.columns([], { needsId: true })).toEqual(createProjection(['id']))
   expect(wallets.columns(['currency'], { needsCursor: true })).toEqual(
     createProjection(['currency', 'sequence', 'ownerSequence']),
   )

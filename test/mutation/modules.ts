@@ -139,6 +139,7 @@ export const modules: readonly Module[] = [
     source: ['src/modules/exports/*.ts'],
     tests: [
       'test/modules/exports/*.test.ts',
+      'test/console/wallet-page.test.ts',
       'test/contract/exports.test.ts',
       'test/graphql/statement-pages.test.ts',
       'test/modules/payouts/fee-from-amount.test.ts',

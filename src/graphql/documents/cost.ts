@@ -50,8 +50,8 @@ export const listSizeByField: Readonly<Record<string, number>> = {
   'Wallet.pendingDeposits': 20,
 }
 
-function isPageType(name: string | undefined): boolean {
-  return name !== undefined && /(Connection|Page)$/.test(name)
+function isPageType(type: GraphQLNamedType | undefined): boolean {
+  return type !== undefined && /(Connection|Page)$/.test(type.name)
 }
 
 /**
@@ -86,7 +86,7 @@ export function operationCost(
     if (name === '__schema' || name === '__type') return 0
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
     const type = definition && getNamedType(definition.type)
-    const isConnection = isPageType(type?.name)
+    const isConnection = isPageType(type)
     const size = isConnection ? sliceSize(field) : 1
     const inner = field.selectionSet
       ? selectionCost(field.selectionSet, type, { size, total: totalCountCost(field) })
@@ -96,11 +96,12 @@ export function operationCost(
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
       // The rows of a page are read even if they are not selected.
-      const unselectedRows = field.selectionSet && !selectsItems(field.selectionSet) ? capSize(size, maxSliceSize) : 0
+      const unselectedRows =
+        field.selectionSet && !selectsItems(field.selectionSet) ? combine([size, maxSliceSize], Math.min) : 0
       return sum([fieldPrices.connection, unselectedRows, inner])
     }
     if (findArgument(field, 'ids')) return sum([1, multiply(idCount(field), sum([fieldPrices.node, inner]))])
-    if (parent && isPageType(parent.name)) {
+    if (isPageType(parent)) {
       if (name === 'totalCount') return page.total
       return sum([1, multiply(isItemsField(name) ? page.size : 1, inner)])
     }
@@ -138,36 +139,30 @@ function totalCountCost(field: FieldNode): CostTerm {
 }
 
 function sum(terms: readonly CostTerm[]): CostTerm {
-  const fixed = terms.filter((term) => typeof term === 'number').reduce((total, term) => total + term, 0)
-  const varying = terms.filter((term) => typeof term === 'function')
-  if (varying.length === 0) return fixed
-  return (variables) => varying.reduce((total, term) => total + term(variables), fixed)
+  return combine(terms, (...values) => values.reduce((total, value) => total + value, 0))
 }
 
 function multiply(size: ListSize, inner: CostTerm): CostTerm {
-  if (typeof size === 'number' && typeof inner === 'number') return size * inner
-  return (variables) => evaluateTerm(size, variables) * evaluateTerm(inner, variables)
+  return combine([size, inner], (count, price) => count * price)
 }
 
-function capSize(size: ListSize, max: number): ListSize {
-  if (typeof size === 'number') return Math.min(size, max)
-  return (variables) => Math.min(evaluateTerm(size, variables), max)
-}
-
-function evaluateTerm(term: CostTerm, variables: Readonly<Record<string, unknown>>): number {
-  return typeof term === 'number' ? term : term(variables)
+/** Computes the value immediately if no term depends on the variables. */
+function combine<Terms extends readonly CostTerm[]>(
+  terms: Terms,
+  compute: (...values: { [Place in keyof Terms]: number }) => number,
+): CostTerm {
+  const evaluate: OperationCost = (variables) =>
+    compute(...(terms.map((term) => (typeof term === 'number' ? term : term(variables))) as never))
+  return terms.some((term) => typeof term === 'function') ? evaluate : evaluate({})
 }
 
 function sliceSize(field: FieldNode): ListSize {
   const sizeArguments = [findArgument(field, 'first'), findArgument(field, 'last')].filter((each) => each !== undefined)
   if (sizeArguments.length === 0) return defaultSliceSize
-  return sizeArguments
-    .map(({ value }) => sizeFromValue(value, (size) => (typeof size === 'number' ? Math.max(size, 0) : null)))
-    .reduce((larger, size) =>
-      typeof larger === 'number' && typeof size === 'number'
-        ? Math.max(larger, size)
-        : (variables) => Math.max(evaluateTerm(larger, variables), evaluateTerm(size, variables)),
-    )
+  const sizes = sizeArguments.map(({ value }) =>
+    sizeFromValue(value, (size) => (typeof size === 'number' ? Math.max(size, 0) : null)),
+  )
+  return combine(sizes, Math.max)
 }
 
 function idCount(field: FieldNode): ListSize {

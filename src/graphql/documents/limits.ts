@@ -61,31 +61,29 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 
 /**
  * Returns null if validation is fast enough: validation compares every pair of fields with the same response name in
- * the same position. Stops at the limit and visits each fragment once per position, so it visits at most the fields of
- * the expanded document.
+ * the same position. This function visits each fragment once per position, so it visits at most the fields of the
+ * expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
   )
-  let remaining: number = limits.pairs
+  let pairs = 0
   const countPairs = (count: number) => {
-    remaining -= (count * (count - 1)) / 2
+    pairs += (count * (count - 1)) / 2
   }
   const visitSelections = (sets: readonly SelectionSetNode[]): void => {
     const { fields, spread } = mergeSelections(sets, (name) => fragments.get(name))
     countPairs(spread.size)
-    for (const nodes of fields.values()) countPairs(nodes.length)
     for (const nodes of fields.values()) {
-      if (remaining < 0) return
-      const inner = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-      if (inner.length > 0) visitSelections(inner)
+      countPairs(nodes.length)
+      visitSelections(nodes.flatMap(({ selectionSet }) => selectionSet ?? []))
     }
   }
   for (const each of definitions) {
-    if (each.kind === Kind.OPERATION_DEFINITION && remaining >= 0) visitSelections([each.selectionSet])
+    if (each.kind === Kind.OPERATION_DEFINITION) visitSelections([each.selectionSet])
   }
-  return remaining < 0
+  return pairs > limits.pairs
     ? `The query selects the same fields too often: at most ${limits.pairs} pairs of fields, or of fragments, may share one position.`
     : null
 }
@@ -134,20 +132,18 @@ const emptySize: SelectionSize = {
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
-  const sizes = new Map<string, SelectionSize>()
-  const visiting = new Set<string>()
+  const sizes = new Map<string, SelectionSize | 'circular'>()
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
     // Validation reports the missing fragment.
     if (!fragment) return emptySize
-    if (visiting.has(name)) return 'circular'
     const known = sizes.get(name)
     if (known) return known
-    visiting.add(name)
+    // A spread of this fragment while it is measured is a cycle.
+    sizes.set(name, 'circular')
     const size = measure(fragment.selectionSet)
-    visiting.delete(name)
-    if (size !== 'circular') sizes.set(name, size)
+    sizes.set(name, size)
     return size
   }
 

@@ -58,7 +58,7 @@ function createPrecheck(schema: GraphQLSchema, operation: OperationDefinitionNod
   const conditionVariables = conditionVariablesOf(operation, fragments)
   const selected = selectedFields(schema, operation, fragments)
   const scopeChecks = selected.flatMap(scopeSteps)
-  // Invalid arguments of the first mutation prevent the mutation anyway.
+  // A subscription and the first mutation check their own arguments before they begin.
   const [first] = selected
   const argumentChecks = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
   return (caller, variables) => {
@@ -109,11 +109,10 @@ function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
-/** Operations and subscriptions check their own arguments before they begin. */
 function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckStep<VariableValues>[] {
   const { field, node, path } = selected
   const { fieldSource } = field.extensions as { fieldSource?: FieldSource }
-  if (field.args.length === 0 || (path.length === 1 && !isMutation)) return []
+  if (field.args.length === 0) return []
   let reader: ReturnType<typeof argumentsReader> | null = null
   const readArguments = (variables: VariableValues) => {
     reader ??= argumentsReader({ field, node })

@@ -57,9 +57,6 @@ export function createVariablesReader(
   }
 }
 
-/** Input types can be recursive, so an object type's coercer is registered before it is built. */
-const objectCoercers = new WeakMap<object, CoerceInput>()
-
 function coercerOf(type: GraphQLInputType): CoerceInput {
   if (isNonNullType(type)) {
     const coerce = coercerOf(type.ofType)
@@ -87,16 +84,13 @@ function listCoercer(coerce: CoerceInput): CoerceInput {
 
 type InputObject = Extract<GraphQLInputType, { readonly isOneOf: boolean }>
 
+/** Input types can be recursive, so the coercer is built at its first use. */
 function lazyObjectCoercer(type: InputObject): CoerceInput {
-  let coerce = objectCoercers.get(type)
-  if (coerce) return coerce
-  let coerceObject: CoerceInput | null = null
-  coerce = (value) => {
-    coerceObject ??= objectCoercer(type)
-    return coerceObject(value)
+  let coerce: CoerceInput | null = null
+  return (value) => {
+    coerce ??= objectCoercer(type)
+    return coerce(value)
   }
-  objectCoercers.set(type, coerce)
-  return coerce
 }
 
 function objectCoercer(type: InputObject): CoerceInput {
@@ -106,7 +100,7 @@ function objectCoercer(type: InputObject): CoerceInput {
     return { name: field.name, coerce: coercerOf(field.type), isRequired: isRequiredInputField(field) }
   })
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    if (typeof value !== 'object' || Array.isArray(value)) return undefined
     const object = value as Readonly<Record<string, unknown>>
     const input: Record<string, unknown> = {}
     let knownCount = 0

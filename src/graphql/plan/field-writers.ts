@@ -158,7 +158,6 @@ function connectionFieldWriter(
 /** The value of a shared field does not depend on the row, so it is read and written once. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
-  if (isLeaf(planned)) fallBackToGraphqlJs()
   const write = planning.writerOf(field.type, selectionSets, rows)
   return {
     kind: 'level',

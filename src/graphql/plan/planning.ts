@@ -111,7 +111,7 @@ export function createProjections(): Pick<PlanningContext, 'projectList' | 'rows
   const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {
     const { list, find } = source
     if (list === undefined) return { rows: wholeRowReader, find, useCount: 0 }
-    const projected = projectRows(list, { needsId: true })
+    const projected = projectRows(list, {})
     return { rows: projected.rows, find: finderOf(projected), useCount: 0 }
   }
   return {

@@ -33,13 +33,9 @@ export async function findBalancesBefore(
   times: readonly string[],
 ): Promise<readonly Amount[]> {
   const balances: Amount[] = []
-  let maxSequence: number | undefined
+  let maxSequence = Number.POSITIVE_INFINITY
   for (const time of times.toReversed()) {
-    const { balance, sequence } = await findBalanceBefore(context, {
-      walletId,
-      time,
-      ...(maxSequence !== undefined && { maxSequence }),
-    })
+    const { balance, sequence } = await findBalanceBefore(context, { walletId, time, maxSequence })
     maxSequence = sequence
     balances.push(balance)
   }

@@ -130,6 +130,25 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     expect({ findings, matched, unrelated }).toEqual({ findings: [], matched: 1, unrelated: 1 })
   })
 
+  test('is rejected if the fiat amount of a payout has more than eighteen digits', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const rates = [{ fromCode: 'USDC', toCode: 'NGN', rate: '100000001.5' }]
+    const app = await startApp(engine, { clock: () => nowMs, rates })
+    const walletId = await app.wallet({ balance: '1000000000' })
+    const pay = async (amount: string) => {
+      const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })
+      nowMs += 1_000
+      return body.data.amount_fiat
+    }
+    expect(await pay('10000000.01')).toBe('1000000016000000.01000000')
+    expect(await camtOf(app.context(), walletId)).toContain('<Amt Ccy="NGN">1000000016000000.01</Amt>')
+    expect(await pay('100000000.01')).toBe('10000000151000000.01000000')
+    expect(await domainErrorOf(() => camtOf(app.context(), walletId))).toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { fields: [{ field: 'format', message: expect.stringContaining('10000000151000000.01') }] },
+    })
+  })
+
   test('has the currency code of a fiat wallet, and is rejected if an amount has more than five decimal places', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })

@@ -2,6 +2,8 @@ import { request as ask } from 'node:http'
 import { fastify } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import { createDownloadSender, maxDownloadsPerMerchant } from '../../../src/server/rest/send-download.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
@@ -51,6 +53,28 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     ])
     expect(records[4]).toMatchObject({ asset_code: 'USDC', running_total: '36.50000000' })
     expect(records[5]).toEqual({ type: 'END', number: 3 })
+  })
+
+  test('contain reversals of deposits, and refunds of the fees of failed and returned payouts', async () => {
+    const { app, ownPayout, ownWallet: walletId } = await startBooks(engine)
+    await settlePayout(app.context(), { payoutId: ownPayout, status: 'COMPLETED' })
+    await settlePayout(app.context(), { payoutId: ownPayout, status: 'RETURNED', override: true })
+    await depositToWallet(app.context(), { walletId, amount: '3', reference: 'mistyped' })
+    await reverseDeposit(app.context(), { reference: 'mistyped', reason: 'mistyped' })
+    const linesOf = async (kind: string) => {
+      const records = await recordsOf(app, `/api/exports/${kind}?to=2026-03-02`)
+      return records.filter((record) => 'kind' in record).map((record) => [record.kind, record.amount])
+    }
+    expect(await linesOf('fees')).toEqual([
+      ...Array(3).fill(['charged', '0.50000000']),
+      ...Array(2).fill(['given_back', '-0.50000000']),
+    ])
+    expect(await linesOf('deposits')).toEqual([
+      ['deposit', '100.00000000'],
+      ['deposit', '70.00000000'],
+      ['deposit', '3.00000000'],
+      ['deposit_reversal', '-3.00000000'],
+    ])
   })
 
   test('escape spreadsheet formulas in CSV and keep them unchanged in JSON', async () => {
