@@ -22,7 +22,7 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** The times since boot. */
+/** Processor times in milliseconds since boot. */
 type Processor = Pick<CpuInfo, 'times'>
 
 /** The idle shares of the machine and the event loop, from 0 to 1. */
