@@ -22,7 +22,7 @@ export type Throttle = {
   readonly recordStart: () => void
 }
 
-/** The times since boot. */
+/** Processor times in milliseconds since boot. */
 type Processor = Pick<CpuInfo, 'times'>
 
 export type IdleCapacity = { readonly machine: number; readonly loop: number }

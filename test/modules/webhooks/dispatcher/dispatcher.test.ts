@@ -144,7 +144,7 @@ describe.each(everyEngine)('the webhook dispatcher on %s', (engine) => {
 })
 
 describe.each(everyEngine)('a stopping webhook dispatcher on %s', (engine) => {
-  test('polls, watches events and acquires leases no longer', async () => {
+  test('no longer polls, watches events or acquires leases', async () => {
     const { app, dispatch, endpoint, until, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     await endpoint(url)
@@ -195,7 +195,7 @@ describe.each(everyEngine)('a stopping webhook dispatcher on %s', (engine) => {
     expect(got.length).toBe(1)
   })
 
-  test('starts no further endpoints', async () => {
+  test('starts no further endpoint workers', async () => {
     const { app, dispatch, merchants, nowhere } = await startWorld(engine)
     await merchants(2, { url: nowhere, endpoints: 1 })
     let endpointReads = 0

@@ -102,7 +102,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(observed.writes).toBe(0)
   })
 
-  test('share merchants without an error when both acquire the leases simultaneously', async () => {
+  test('get no error when both acquire the same lease simultaneously, and one of them gets the lease', async () => {
     const { app } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     const other = createLeases(app.service, 'other')
@@ -113,9 +113,10 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     }
     const one = createLeases({ ...app.service, db: { ...app.db, write } }, 'one')
     expect((await one.acquire([id])).size).toBe(0)
+    expect((await other.acquire([id])).size).toBe(1)
   })
 
-  test('find their lease again after the response to its commit was lost', async () => {
+  test('keep a lease although the response to the commit of the lease was lost', async () => {
     const { app } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     let isLost = true
