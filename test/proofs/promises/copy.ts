@@ -14,7 +14,7 @@ import type { Server } from '../server.ts'
 import { fillDatabase, startMain } from '../server.ts'
 import { contradictionsIn } from '../stored.ts'
 
-/** `COPY_PAYOUTS` and `COPY_KILLS` replace these. */
+/** `COPY_PAYOUTS` and `COPY_KILLS` replace these; `COPY_KILLS=0,20` kills only the copy back. */
 const payoutsBefore: Readonly<Record<Length, number>> = { ci: 500, quick: 2_000, long: 20_000 }
 const kills: Readonly<Record<Length, number>> = { ci: 3, quick: 5, long: 20 }
 
@@ -55,7 +55,9 @@ type Callers = {
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const random = randomFrom(seed)
   const payouts = Number(process.env.COPY_PAYOUTS ?? payoutsBefore[length])
-  const count = Number(process.env.COPY_KILLS ?? kills[length])
+  const [there = 0, back = there] = String(process.env.COPY_KILLS ?? kills[length])
+    .split(',')
+    .map(Number)
   const postgres = await startPostgresServer(nonDurableSettings.filter((setting) => setting !== 'autovacuum=off'))
   try {
     const file = `sqlite:${join(folder, 'payouts.sqlite')}`
@@ -72,7 +74,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
       await delay(1_000)
       const acknowledged = callers.acknowledged.size
       if (acknowledged === 0) callers.faults.push('no payout was acknowledged before the copy')
-      const copied = await copyUnderKills(source, target, { kills: isControl ? 0 : count, random, payouts })
+      const copied = await copyUnderKills(source, target, {
+        kills: isControl ? 0 : i === 0 ? there : back,
+        random,
+        payouts,
+      })
       figures.push(`${i === 0 ? 'to PostgreSQL' : 'back'} ${copied.figure}`)
       if (copied.fault !== null) callers.faults.push(copied.fault)
       if (callers.faults.length > 0) break
