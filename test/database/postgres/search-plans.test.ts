@@ -52,6 +52,8 @@ async function connectAsService(url: string, merchantId: string): Promise<pg.Cli
   )
   // PostgreSQL scans small tables because that is cheap. Otherwise it uses an index that serves the condition, if any.
   await client.query('set enable_seqscan = off')
+  // For a few rows, a bitmap scan and a sort may be estimated as cheaper than the index in the order of the result.
+  await client.query('set enable_bitmapscan = off')
   return client
 }
 
