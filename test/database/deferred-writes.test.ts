@@ -32,7 +32,7 @@ describe('a value that is stored at COMMIT', () => {
     expect(seen).toEqual({ reads: 1, stored: [13] })
   })
 
-  test('is not read again if an operation locks it again', () => {
+  test('is read from the database once, even if several operations lock the row of the value', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 

@@ -24,7 +24,7 @@ const heartbeatIntervalMs = 500
 /** The supervisor may be stuck, so a process waits for its response for at most this time. */
 const exchangeTimeoutMs = 1_000
 
-/** Sends nothing if the supervisor has ended, because each process detects the end of the supervisor itself. */
+/** Sends nothing after the supervisor has ended. Each process detects the end of the supervisor on its own. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }

@@ -172,9 +172,9 @@ const nothingKnown: KnownObjects = { count: 0, lastId: null }
 const minBatchRows = 400
 
 /**
- * Reads all wallets of the source that the import reads from. The API contract lists the wallets of one customer at a
- * time. If the source also answers `GET /api/wallets`, that list has the merchant's own wallets. With the original
- * provider, `GET /api/wallets` also has the wallets of all customers: then no customer's list is read.
+ * Reads all wallets of the server that the import reads from. The API contract has only an endpoint for the wallets of
+ * one customer. If the server also supports `GET /api/wallets`, the import reads the merchant's own wallets from it. With
+ * the original provider, `GET /api/wallets` also has the wallets of all customers: then no customer's list is read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run

@@ -208,8 +208,8 @@ function openConnections(
       const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
       if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite also syncs the folder, but ignores errors. After an ignored error, a power failure could remove the
-      // files.
+      // SQLite also syncs the folder of the database, but ignores errors of this sync. Without the sync, a power failure
+      // could remove the new files.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {

@@ -26,9 +26,9 @@ import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
  * Copies the backup into the database's folder, checks the copy, and renames it when it is complete and on disk. If the
- * process is killed during the restore, the database stays unchanged, and the next restore removes the copy.
+ * process is killed during the restore, the database stays unchanged, and the next restore removes the incomplete copy.
  *
- * @throws Error like `restoreDatabase`
+ * @throws Error in the same cases as `restoreDatabase`
  */
 export async function restoreSqlite(
   path: string,

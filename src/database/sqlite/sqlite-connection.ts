@@ -96,7 +96,10 @@ export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void
   raw.pragma(`cache_size = ${use === 'scans' ? -16_384 : -65_536}`)
 }
 
-/** Retries for up to 5 s, because SQLite does not wait while another process changes the mode of the same new file. */
+/**
+ * Retries for up to 5 s, because SQLite ignores the busy timeout while another process changes the journal mode of the
+ * same new file.
+ */
 function enableWal(raw: Sqlite.Database): void {
   const unchanged = new Int32Array(new SharedArrayBuffer(4))
   for (let retry = 0; ; retry++) {

@@ -59,7 +59,7 @@ type WriteBatch = {
  * earlier operation's writes.
  * - An operation that throws before it has written changes nothing.
  * - If an operation throws after it has written, the batch is rolled back and runs again without that operation.
- * Operations check before they write, so such a rollback is rare, and savepoints would cost more.
+ * Operations check before they write, so a batch is rarely rolled back. A savepoint for each operation would cost more.
  * - An operation that awaits anything but its statements fails, because a batch ends within one event-loop iteration.
  *
  * @param requireDatabaseFile called before each batch and after its commit; throws if the file was removed or replaced

@@ -23,8 +23,8 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * The pause before the next poll is a multiple of the time for seals of few events, because a seal of few events costs
- * as much as a full seal.
+ * A seal of few events costs as much as a full seal. After seals of few events, the sealer therefore pauses for this
+ * multiple of the time that they took, so that more events collect.
  */
 const pauseToPollRatio = 20
 

@@ -51,7 +51,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * The caller must also await `recipient`, because the recipient's errors have precedence over the quote's errors.
+ * The caller must await `recipient` too, because an error of the recipient has precedence over an error of the quote.
  *
  * @throws the errors of `quotePayout`
  */

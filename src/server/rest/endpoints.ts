@@ -160,8 +160,8 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request that accepts no media type of the route (ruling 6). An `Accept` that lists only problem details
- * concerns errors, so it does not exclude JSON.
+ * Rejects a request that accepts no media type of the route (ruling 6). If `Accept` has only `application/problem+json`,
+ * the client selects the media type of errors, and still gets successful responses as JSON.
  */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']

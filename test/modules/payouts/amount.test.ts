@@ -39,7 +39,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['0', 'must be above zero'],
     ['-5', 'must be above zero, without a sign'],
     [' 7 ', 'must not contain spaces'],
-  ])('is rejected as %j in REST and GraphQL with a message that states the reason', async (amount, reason) => {
+  ])('%j is rejected in REST and GraphQL with a message that states the reason', async (amount, reason) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 

@@ -66,8 +66,7 @@ function compareRows(a: Position, b: Position): number {
 }
 
 /**
- * Returns an exclusive upper bound for the event sequences of those deliveries of the endpoint that follow the
- * position.
+ * Returns the event sequence below which the endpoint's deliveries follow the last delivery of the previous page.
  */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence
