@@ -6,7 +6,7 @@ import { createPayout } from '../modules/payouts/create-payout.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
 import { beginCall } from '../modules/rails/orders/claim-order.ts'
 import { deleteRoute, setRoute } from '../modules/rails/orders/rail-routes.ts'
-import { recordAnswer } from '../modules/rails/orders/record-answer.ts'
+import { recordResponse } from '../modules/rails/orders/record-response.ts'
 import { createWallet } from '../modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../modules/wallets/deposit-to-wallet.ts'
 import type { Context } from '../operations/context.ts'
@@ -100,10 +100,10 @@ function payoutSteps(
   }
   const submit = () => beginCall(context, { orderId: created.referenceId, rail: railLimits })
   const record = ({ state, code }: PlannedReport) =>
-    recordAnswer(context, {
+    recordResponse(context, {
       orderId: created.referenceId,
       dueAt: dueTimeAfter(0, context.wallClock()),
-      answer: { state, code, reference: `${payout.bankCode}-${created.transactionId.slice(-8)}` },
+      response: { state, code, reference: `${payout.bankCode}-${created.transactionId.slice(-8)}` },
       idempotentForMs: railLimits.idempotentForMs,
     })
   if (reports.length === 0) return [{ at, run: create }]

@@ -17,9 +17,9 @@ import { resolveAttention } from '../modules/rails/attention/resolve-attention.t
 import { advanceClock } from '../modules/rails/orders/advance-clock.ts'
 import { cancelPayout } from '../modules/rails/orders/cancel-payout.ts'
 import { beginCall } from '../modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../modules/rails/orders/poll-schedule.ts'
+import { scheduleImmediatePolls } from '../modules/rails/orders/poll-schedule.ts'
 import { endReports, followReport, keepReports } from '../modules/rails/orders/receive-reports.ts'
-import { recordAnswer } from '../modules/rails/orders/record-answer.ts'
+import { recordResponse } from '../modules/rails/orders/record-response.ts'
 import { createWallet } from '../modules/wallets/create-wallet.ts'
 import { simulateDeposit } from '../modules/wallets/simulate-deposit.ts'
 import { pruneDeliveries } from '../modules/webhooks/dispatcher/prune-delivery-log.ts'
@@ -56,17 +56,17 @@ export const operations: {
   enableWebhookEndpoint,
   endReports,
   followReport,
-  hastenQuestions,
   keepReports,
   numberAddresses,
   pruneDeliveries,
-  recordAnswer,
   recordAttempts,
   recordKeyUse,
+  recordResponse,
   replayWebhookEvents,
   reportDeposit,
   resolveAttention,
   rotateWebhookSecret,
+  scheduleImmediatePolls,
   simulateDeposit,
   simulatePayout,
   storeSeal,

@@ -12,8 +12,8 @@ import {
   resolveAttentionByOperator,
 } from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-schedule.ts'
-import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
+import { scheduleImmediatePolls } from '../../../src/modules/rails/orders/poll-schedule.ts'
+import type { RailCallResult } from '../../../src/modules/rails/orders/record-response.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
@@ -229,7 +229,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     const { app } = await start(engine)
     const { id } = await createRailPayout(app.context())
     await makeDueCall(app.context(), id, { failure: 'it is down' })
-    await hastenQuestions(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
+    await scheduleImmediatePolls(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
     await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     const cause = 'the bank has no such order, and may not be asked again without a person'
     expect((await attention(app)).nodes).toMatchObject([{ cause }])

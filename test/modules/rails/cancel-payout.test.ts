@@ -3,7 +3,7 @@ import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-schedule.ts'
+import { scheduleImmediatePolls } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import { processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
@@ -179,7 +179,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { id: payoutId } = await createRailPayout(context)
     await makeDueCall(context, payoutId, { failure: 'no answer' })
     const { orderId } = await railOrderOf(context, payoutId)
-    await hastenQuestions(context, { orderIds: [orderId] })
+    await scheduleImmediatePolls(context, { orderIds: [orderId] })
     await makeDueCall(context, payoutId, 'NOT_FOUND')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')

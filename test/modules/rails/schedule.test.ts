@@ -4,12 +4,12 @@ import { unavailableDatabase } from '../../../src/database/database.ts'
 import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { beginCall, canBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
-import { hastenQuestions, maxPollWaits, nextPollAt } from '../../../src/modules/rails/orders/poll-schedule.ts'
+import { maxPollWaits, nextPollAt, scheduleImmediatePolls } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import { executeCall, processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { followReport } from '../../../src/modules/rails/orders/receive-reports.ts'
-import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
-import { recordAnswer } from '../../../src/modules/rails/orders/record-answer.ts'
+import type { RailCallResult } from '../../../src/modules/rails/orders/record-response.ts'
+import { recordResponse } from '../../../src/modules/rails/orders/record-response.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import type { Setup } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
@@ -234,12 +234,14 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     const before = await transfer()
     for (const lateResult of ['NOT_FOUND', 'TOO_LATE', { failure: 'it is down' }] as const) {
       const dueAt = call?.dueAt ?? dueTime(0)
-      expect(await recordAnswer(context, { orderId, dueAt, answer: lateResult, idempotentForMs: hour })).toEqual(before)
+      expect(await recordResponse(context, { orderId, dueAt, response: lateResult, idempotentForMs: hour })).toEqual(
+        before,
+      )
     }
     expect(await transfer()).toEqual(before)
-    expect(await recordAnswer(context, { orderId: absentId, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(
-      null,
-    )
+    expect(
+      await recordResponse(context, { orderId: absentId, dueAt: dueTime(0), response: 'NOT_FOUND', ...rail }),
+    ).toBe(null)
   })
 
   test.each<[what: string, before: RailCallResult, isCancelling: boolean, cause: string]>([
@@ -271,10 +273,10 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     const { context, orderId, answer, dueIn, wait } = await startWithOrder(engine)
     await answer({ failure: 'it is down' })
     wait(4 * second)
-    await hastenQuestions(context, { orderIds: [orderId] })
+    await scheduleImmediatePolls(context, { orderIds: [orderId] })
     expect(await dueIn()).toBe(0)
     wait(second)
-    await hastenQuestions(context, { orderIds: [orderId] })
+    await scheduleImmediatePolls(context, { orderIds: [orderId] })
     expect(await dueIn()).toBe(-second)
   })
 })
@@ -289,7 +291,7 @@ test.each(everyEngine)(
     const { id, createdAt } = await createRailPayout(context)
     expect(createdAt).toBe('2026-03-01T13:00:00.000Z')
     await makeDueCall(context, id, { failure: 'it is down' })
-    await hastenQuestions(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
+    await scheduleImmediatePolls(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
     await makeDueCall(context, id, 'NOT_FOUND')
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(nowMs) })
   },

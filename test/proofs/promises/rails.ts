@@ -67,7 +67,7 @@ const faster: readonly Change[] = [
 
 const unknownIsFailed: readonly Change[] = [
   {
-    file: 'src/modules/rails/orders/record-answer.ts',
+    file: 'src/modules/rails/orders/record-response.ts',
     from: "  if (railOrder.state !== 'SUBMITTING') return updateRailOrder(tx, railOrder, nextPoll)\n",
     to: "  if (railOrder.state !== 'SUBMITTING') return updateRailOrder(tx, railOrder, nextPoll)\n  if (failure) return applyReport(tx, context, { railOrder, report: { state: 'REJECTED' }, isResponse: true })\n",
   },

@@ -15,7 +15,7 @@ const maxConcurrentLookups = 16
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
 /**
- * Asks one rail after the other until a rail has an answer, the sandbox rail last. If a rail fails, the next rail is
+ * Asks one rail after the other until a rail has a response, the sandbox rail last. If a rail fails, the next rail is
  * asked.
  */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
@@ -39,20 +39,20 @@ export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
           const list = await lists.fetch(`${rail.name} ${currency}`, { context: { rail, currency } })
           return list?.banks ?? 'UNSUPPORTED'
         }
-        const answer = requireAnswer(await askInTurn(inOrder, ask))
-        return answer === 'NOT_FOUND' ? [] : answer
+        const response = requireResponse(await firstResponseOf(inOrder, ask))
+        return response === 'NOT_FOUND' ? [] : response
       }),
     resolveAccount: (account) =>
       withLimit(async () => {
         const ask = async (rail: Rail): Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'> => {
           if (unsupported.has(rail.name)) return 'UNSUPPORTED'
-          const answer = (await rail.resolve?.(account)) ?? 'UNSUPPORTED'
-          if (answer === 'UNSUPPORTED') unsupported.set(rail.name, true)
-          return answer
+          const response = (await rail.resolve?.(account)) ?? 'UNSUPPORTED'
+          if (response === 'UNSUPPORTED') unsupported.set(rail.name, true)
+          return response
         }
-        const answer = requireAnswer(await askInTurn(inOrder, ask))
-        if (answer === 'NOT_FOUND') throw notFound('Bank account')
-        return answer
+        const response = requireResponse(await firstResponseOf(inOrder, ask))
+        if (response === 'NOT_FOUND') throw notFound('Bank account')
+        return response
       }),
   }
 }
@@ -66,27 +66,29 @@ function byName(one: Bank, other: Bank): number {
 }
 
 /**
- * Returns the first answer of a rail. If no rail has an answer, returns `FAILED` if a rail failed, otherwise
+ * Returns the first response of a rail. If no rail has a response, returns `FAILED` if a rail failed, otherwise
  * `NOT_FOUND` if a rail responded with it.
  */
-async function askInTurn<Answer>(
+async function firstResponseOf<Response>(
   rails: readonly Rail[],
-  ask: (rail: Rail) => Promise<Answer>,
-): Promise<Answer | 'NOT_FOUND' | 'UNSUPPORTED' | 'FAILED'> {
+  ask: (rail: Rail) => Promise<Response>,
+): Promise<Response | 'NOT_FOUND' | 'UNSUPPORTED' | 'FAILED'> {
   let last: 'NOT_FOUND' | 'UNSUPPORTED' | 'FAILED' = 'UNSUPPORTED'
   for (const rail of rails) {
-    const answer = await ask(rail).catch(() => 'FAILED' as const)
-    if (answer === 'FAILED') last = 'FAILED'
-    else if (answer === 'NOT_FOUND' && last === 'UNSUPPORTED') last = 'NOT_FOUND'
-    else if (answer !== 'UNSUPPORTED' && answer !== 'NOT_FOUND') return answer
+    const response = await ask(rail).catch(() => 'FAILED' as const)
+    if (response === 'FAILED') last = 'FAILED'
+    else if (response === 'NOT_FOUND' && last === 'UNSUPPORTED') last = 'NOT_FOUND'
+    else if (response !== 'UNSUPPORTED' && response !== 'NOT_FOUND') return response
   }
   return last
 }
 
-function requireAnswer<Answer>(answer: Answer | 'UNSUPPORTED' | 'FAILED'): Exclude<Answer, 'UNSUPPORTED' | 'FAILED'> {
-  if (answer === 'FAILED') throw unavailable('The bank did not answer. Retry.')
-  if (answer === 'UNSUPPORTED') throw bankLookupUnavailable()
-  return answer as Exclude<Answer, 'UNSUPPORTED' | 'FAILED'>
+function requireResponse<Response>(
+  response: Response | 'UNSUPPORTED' | 'FAILED',
+): Exclude<Response, 'UNSUPPORTED' | 'FAILED'> {
+  if (response === 'FAILED') throw unavailable('The bank did not answer. Retry.')
+  if (response === 'UNSUPPORTED') throw bankLookupUnavailable()
+  return response as Exclude<Response, 'UNSUPPORTED' | 'FAILED'>
 }
 
 export function bankLookupUnavailable(): DomainError {

@@ -25,8 +25,8 @@ export const maxPollWaits: readonly {
   delayMs,
 }))
 
-export const hastenQuestions = defineInternalOperation(
-  'hastenQuestions',
+export const scheduleImmediatePolls = defineInternalOperation(
+  'scheduleImmediatePolls',
   async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {
     const { db, merchantId } = context
     const dueAt = dueTimeAfter(0, context.wallClock())

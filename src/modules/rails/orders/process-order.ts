@@ -2,8 +2,8 @@ import type { Context } from '../../../operations/context.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
 import type { ClaimedRailCall, RailCallLimits } from './claim-order.ts'
 import { beginCall } from './claim-order.ts'
-import type { RailCallResult } from './record-answer.ts'
-import { recordAnswer } from './record-answer.ts'
+import type { RailCallResult } from './record-response.ts'
+import { recordResponse } from './record-response.ts'
 
 export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
@@ -24,9 +24,9 @@ export async function executeCall(
   const { callMs, idempotentForMs } = rail
   // The process may have stalled after it claimed the order, so that the lease would expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
-  const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
-  await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
-  return typeof answer === 'object' && 'failure' in answer ? 'unanswered' : 'answered'
+  const response = await callWithTimeout(callMs, () => callRail(rail, call, order))
+  await context.perform(recordResponse, context, { orderId: order.id, dueAt, response, idempotentForMs })
+  return typeof response === 'object' && 'failure' in response ? 'unanswered' : 'answered'
 }
 
 async function callRail(

@@ -5,7 +5,7 @@ import type { Rail } from '../adapters/rail.ts'
 import { duePolls, dueSubmissions, postponedRailOrders, unknownRailOrders } from '../repository.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
-import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
+import { maxPollWaits, scheduleImmediatePolls } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
@@ -177,7 +177,7 @@ export function startRailWorker({
   async function pollOrdersNow(orders: readonly DueRailOrder[]): Promise<void> {
     for (const [merchantId, merchantOrders] of Map.groupBy(orders, (order) => order.merchantId)) {
       const context = await contextOf(merchantId)
-      await service.perform(hastenQuestions, context, { orderIds: merchantOrders.map(({ orderId }) => orderId) })
+      await service.perform(scheduleImmediatePolls, context, { orderIds: merchantOrders.map(({ orderId }) => orderId) })
     }
   }
 

@@ -13,7 +13,7 @@ import {
   railReportById,
   unreadRailReports,
 } from '../repository.ts'
-import { applyReport } from './record-answer.ts'
+import { applyReport } from './record-response.ts'
 
 const unreadBatchSize = 20
 

@@ -3,8 +3,8 @@ import { getPayout } from '../../../../src/modules/payouts/get-payout.ts'
 import type { BankReport, RailOrder } from '../../../../src/modules/rail-orders/rail-order.ts'
 import { railOrdersByIds } from '../../../../src/modules/rail-orders/repository.ts'
 import { beginCall } from '../../../../src/modules/rails/orders/claim-order.ts'
-import type { RailCallResult } from '../../../../src/modules/rails/orders/record-answer.ts'
-import { recordAnswer } from '../../../../src/modules/rails/orders/record-answer.ts'
+import type { RailCallResult } from '../../../../src/modules/rails/orders/record-response.ts'
+import { recordResponse } from '../../../../src/modules/rails/orders/record-response.ts'
 import type { Context } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 import { dueTime } from '../../../support/times.ts'
@@ -29,14 +29,14 @@ export async function makeDueCall(
   const { orderId } = await railOrderOf(context, payoutId)
   const call = await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs } })
   if (call === null) return null
-  await recordAnswer(context, { orderId, dueAt: call.dueAt, answer, idempotentForMs })
+  await recordResponse(context, { orderId, dueAt: call.dueAt, response: answer, idempotentForMs })
   return call.call
 }
 
 /** Records a result without a call, like a report of the bank. */
 export async function recordReport(context: Context, payoutId: string, reported: RailCallResult): Promise<void> {
   const { orderId } = await railOrderOf(context, payoutId)
-  await recordAnswer(context, { orderId, dueAt: dueTime(0), answer: reported, idempotentForMs: 0 })
+  await recordResponse(context, { orderId, dueAt: dueTime(0), response: reported, idempotentForMs: 0 })
 }
 
 /** Creates a payout whose bank reports one state and then a contradicting one. */

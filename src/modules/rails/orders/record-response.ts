@@ -14,10 +14,10 @@ import { nextPollAt } from './poll-schedule.ts'
 /** `failure` is the reason why the outcome of the call to the bank is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
-type RecordAnswerArgs = {
+type RecordResponseArgs = {
   readonly orderId: string
   readonly dueAt: DueTime
-  readonly answer: RailCallResult
+  readonly response: RailCallResult
   readonly idempotentForMs: number
 }
 
@@ -25,25 +25,25 @@ type RecordAnswerArgs = {
  * A reported state and `CANCELLED` are always applied. All other results of a call are ignored if another process has
  * claimed the order since.
  */
-export const recordAnswer = defineInternalOperation(
-  'recordAnswer',
-  async (context: Context, args: RecordAnswerArgs): Promise<RailOrder | null> => {
+export const recordResponse = defineInternalOperation(
+  'recordResponse',
+  async (context: Context, args: RecordResponseArgs): Promise<RailOrder | null> => {
     const { db, merchantId } = context
     return db.write(
       async (tx) => {
         const railOrder = await lockRailOrder(tx, { merchantId, orderId: args.orderId })
         if (!railOrder) return null
-        const { answer } = args
+        const { response } = args
         const isResponse = railOrder.dueAt === args.dueAt
-        if (typeof answer === 'object' && 'state' in answer) {
-          return applyReport(tx, context, { railOrder, report: answer, isResponse })
+        if (typeof response === 'object' && 'state' in response) {
+          return applyReport(tx, context, { railOrder, report: response, isResponse })
         }
-        if (answer === 'CANCELLED') return applyCancellation(tx, context, railOrder)
+        if (response === 'CANCELLED') return applyCancellation(tx, context, railOrder)
         if (!isResponse) return railOrder
-        if (answer === 'NOT_FOUND')
+        if (response === 'NOT_FOUND')
           return applyNotFound(tx, context, { railOrder, idempotentForMs: args.idempotentForMs })
-        if (answer === 'TOO_LATE') return applyTooLate(tx, context, railOrder)
-        return applyFailure(tx, context, { railOrder, failure: answer.failure })
+        if (response === 'TOO_LATE') return applyTooLate(tx, context, railOrder)
+        return applyFailure(tx, context, { railOrder, failure: response.failure })
       },
       { merchantId },
     )
