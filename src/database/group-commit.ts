@@ -16,7 +16,7 @@ export const maxQueuedWrites = 10_000
 
 /**
  * Reads CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines.
- * Nobody can set this clock, and it runs while a process is suspended.
+ * This clock cannot be set, and it runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()

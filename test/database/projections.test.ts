@@ -163,7 +163,7 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
-  test('can be read for several ids at once, and a single id has a separate query', async () => {
+  test('can be read for several ids with one query, and for a single id with another query', async () => {
     const { app } = await startFilled(engine)
     const seen: Query[] = []
     const execute: Reader['execute'] = (asked, params) => {

@@ -151,7 +151,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(savedKeys).toEqual([])
   })
 
-  test('is looked up after the lock is taken, and the lock is also taken without a key', async () => {
+  test('is read after the lock is acquired, and the lock is also acquired without a key', async () => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const steps: string[] = []

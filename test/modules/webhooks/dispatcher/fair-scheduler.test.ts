@@ -70,7 +70,7 @@ test('a process has at most 32 attempts to unhealthy endpoints in flight; the lo
   expect(names().filter((name) => name === 'z0')).toHaveLength(8)
 })
 
-test('a process has at most 64 attempts in flight, and waiting merchants get the next attempts in turn', async () => {
+test('a process has at most 64 attempts in flight, and waiting merchants get the next attempts round-robin', async () => {
   const { join, end, names } = startScheduler()
   const merchants = letters.map((letter) => join(letter, [false]))
   for (const { markReady } of merchants) markReady()
