@@ -99,6 +99,7 @@ const timers: Readonly<Record<string, string>> = {
   'test/graphql/support/listen.ts': 'what does not come at all fails',
   'test/modules/rails/sandbox-rail.test.ts': 'a clock advances during a status poll, and waits for it',
   'test/modules/hash-chain/start-sealing.test.ts': 'names the timers that the test stands in for',
+  'test/modules/webhooks/dispatcher/prune-delivery-log.test.ts': 'names the timers that the test stands in for',
   'test/server/server.test.ts': 'only the kernel knows when unread bytes have arrived',
   'test/support/postgres-server.ts': 'a server that does not start in time is ended and started again',
 }

@@ -13,6 +13,8 @@ import { startRailWorker } from '../modules/rails/orders/rail-worker.ts'
 import type { Dispatcher } from '../modules/webhooks/dispatcher/dispatcher.ts'
 import { startDispatcher } from '../modules/webhooks/dispatcher/dispatcher.ts'
 import { createLeases, noLeases } from '../modules/webhooks/dispatcher/leases.ts'
+import type { LogPruner } from '../modules/webhooks/dispatcher/prune-delivery-log.ts'
+import { startLogPruner } from '../modules/webhooks/dispatcher/prune-delivery-log.ts'
 import { createThrottle } from '../modules/webhooks/dispatcher/throttle.ts'
 import { createSender } from '../modules/webhooks/transport/send.ts'
 import type { Instrumentation } from '../observability/metrics/instrumentation.ts'
@@ -30,6 +32,7 @@ export function startBackgroundJobs(
 ): { readonly stop: () => Promise<unknown> } {
   const jobs = [
     startWebhookDispatcher(config, service, options),
+    startWebhookLogPruner(service, options.logger),
     startPayoutRails(config, service, options),
     startHistorySealer(service, options.logger),
     startStatistics(service, options.logger),
@@ -51,6 +54,15 @@ function startWebhookDispatcher(
       : createLeases(service, `${hostname()} ${process.pid} ${service.newId()}`),
     throttle: createThrottle(),
     onError: throttleByMessage((error) => logger.error({ err: error }, 'webhook dispatch failed, will retry')),
+  })
+}
+
+function startWebhookLogPruner(service: Service, logger: ProcessResources['logger']): LogPruner {
+  return startLogPruner({
+    service,
+    onError: throttleByMessage((error) =>
+      logger.error({ err: error }, 'webhook delivery log pruning failed, will retry'),
+    ),
   })
 }
 

@@ -9,9 +9,9 @@ import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import { payouts } from '../payouts/list.ts'
 import type { Payout, PayoutEvent } from '../payouts/payout.ts'
 import { payoutAsCreated } from '../payouts/payout.ts'
-import { findPayoutEvents } from '../payouts/payout-timeline.ts'
-import { findWalletAddresses } from '../wallets/get-wallet.ts'
+import { eventsOfPayouts } from '../payouts/repository.ts'
 import { wallets } from '../wallets/list.ts'
+import { addressesOfWallets } from '../wallets/repository.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { WebhookEndpoint } from '../webhooks/endpoints/webhook-endpoint.ts'
 import { depositTransfers } from './repository.ts'
@@ -100,7 +100,9 @@ async function loadPayoutsAtEvents(context: HydrationContext, events: readonly E
   // Only a returned payout had a settled status (`COMPLETED`) before its current status.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
-  const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
+  const changes = hasEarlier
+    ? await eventsOfPayouts(context.db, { merchantId: context.merchantId, payoutIds: returned })
+    : []
   const completions = new Map(changes.flatMap((change) => (isCompletion(change) ? [[change.payoutId, change]] : [])))
   return (event: Event): Payout => {
     const row = requireRow(rows.get(event.objectId), event)
@@ -152,7 +154,11 @@ function importedData({ data }: Event): ImportedEventData | null {
  */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
-  const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])
+  const { db, merchantId } = context
+  const [rows, addresses] = await allOrFirstError([
+    wallets.find(context, ids),
+    addressesOfWallets(db, { merchantId, walletIds: ids }),
+  ])
   const addressesOf = Map.groupBy(addresses, ({ walletId }) => walletId)
   return new Map(rows.map((row) => [row.id, { ...row, balance: 0n, addresses: addressesOf.get(row.id) ?? [] }]))
 }

@@ -11,8 +11,8 @@ import { computeFeeSums } from '../pricing/fees.ts'
 import { cancelledOrders } from '../transactions/repository.ts'
 import type { TransactionStatus } from '../transactions/wallet-transaction.ts'
 import { statusOfPayout } from '../transactions/wallet-transaction.ts'
-import { findWalletAddresses } from '../wallets/get-wallet.ts'
 import { wallets } from '../wallets/list.ts'
+import { addressesOfWallets } from '../wallets/repository.ts'
 import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
@@ -116,7 +116,7 @@ async function loadParties(
     getMerchant(context),
     customerIds.length === 0 ? [] : customers.find(context, customerIds),
     findWallets(context, walletIds),
-    findWalletAddresses(context, walletIds),
+    addressesOfWallets(context.db, { merchantId: context.merchantId, walletIds }),
   ])
   const byOwner = new Map(owners.map((customer) => [customer.id, customerParty(customer)]))
   const byWallet = new Map(found.map((wallet) => [wallet.id, wallet]))

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 import { random as systemRandom } from '../../../core/ids-and-clock.ts'
-import type { Service } from '../../../operations/context.ts'
+import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import type { EventSubscription } from '../../outbox/event-poller.ts'
 import { subscribeToEvents } from '../../outbox/event-poller.ts'
@@ -14,7 +14,6 @@ import { createFairScheduler } from './fair-scheduler.ts'
 import type { FeedCache } from './feed-reader.ts'
 import { createFeedCache } from './feed-reader.ts'
 import type { Leases } from './leases.ts'
-import { createLogPruner } from './prune-delivery-log.ts'
 import { activeEndpoints, endpointsByIds } from './repository.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -42,6 +41,7 @@ type DispatcherOptions = {
 
 type MerchantDispatch = {
   readonly id: string
+  readonly context: Context
   readonly workers: Map<string, EndpointWorker>
   readonly subscription: EventSubscription
   readonly feed: FeedCache
@@ -60,7 +60,6 @@ export function startDispatcher({
   random = systemRandom,
 }: DispatcherOptions): Dispatcher {
   const merchants = new Map<string, MerchantDispatch>()
-  const pruneLog = createLogPruner(service)
   const scheduler = createFairScheduler(throttle)
   let isStopped = false
   let currentPoll: Promise<void> = Promise.resolve()
@@ -84,7 +83,6 @@ export function startDispatcher({
     if (isStopped) return
     await syncWorkers()
     for (const { workers } of merchants.values()) for (const worker of workers.values()) worker.tick()
-    await pruneLog()
   }
 
   async function syncWorkers(): Promise<void> {
@@ -142,14 +140,15 @@ export function startDispatcher({
     const pollAll = () => {
       for (const worker of workers.values()) worker.poll()
     }
-    const subscription = await subscribeToEvents({ db: service.db, merchantId: id }, pollAll)
-    const feed = createFeedCache(createContext(service, id))
-    return { id, workers, subscription, feed, scheduler: scheduler.join(workers) }
+    const context = createContext(service, id)
+    const subscription = await subscribeToEvents(context, pollAll)
+    const feed = createFeedCache(context)
+    return { id, context, workers, subscription, feed, scheduler: scheduler.join(workers) }
   }
 
   function startWorker(merchant: MerchantDispatch, endpoint: StoredWebhookEndpoint): void {
     const worker = createEndpointWorker(endpoint, {
-      service,
+      context: merchant.context,
       sender: {
         ...sender,
         send: (...request) => merchant.scheduler.send(worker.isUnhealthy(), () => sender.send(...request)),

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
-import type { Service } from '../../../operations/context.ts'
-import { createContext } from '../../../operations/context.ts'
+import type { Context } from '../../../operations/context.ts'
 import { activeSecrets } from '../endpoints/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { Sender } from '../transport/send.ts'
@@ -71,7 +70,7 @@ export type EndpointWorker = {
 }
 
 type EndpointWorkerOptions = {
-  readonly service: Service
+  readonly context: Context
   readonly sender: Sender
   readonly latest: () => number
   readonly feed: FeedCache
@@ -83,8 +82,7 @@ type EndpointWorkerOptions = {
 }
 
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
-  const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
-  const context = createContext(service, endpoint.merchantId)
+  const { context, sender, latest, feed, onReady, onChanged, onError, random } = options
   const { db, wallClock, merchantId } = context
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
@@ -100,7 +98,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   let flushState: FlushState = 'idle'
   let lastFlush = { cursor: endpoint.cursor, at: 0 }
 
-  const concurrency = createConcurrencyLimiter(endpoint, service)
+  const concurrency = createConcurrencyLimiter(endpoint, context)
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest })
 
@@ -127,7 +125,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
 
   async function pollOnce(): Promise<void> {
     if (signer === null || performance.now() - signerLoadedAt > signerCacheMs) {
-      signer = parseSigner(activeSecrets(service, endpoint))
+      signer = parseSigner(activeSecrets(context, endpoint))
       signerLoadedAt = performance.now()
     }
     if (isRetryDue()) await readRetries()
@@ -268,7 +266,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if (isStopped) return
     storeCursor()
     // Due times of retries change when a merchant advances its sandbox clock.
-    if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
+    if (context.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()
   }

@@ -9,9 +9,44 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 const pruneBatchSize = 500
 
-const pruneIntervalMs = 60 * 60 * 1000
+const batchIntervalMs = 1_000
+
+/** The pause between two passes over all delivery logs. */
+const passIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+export type LogPruner = { readonly stop: () => Promise<void> }
+
+export function startLogPruner({
+  service,
+  onError,
+}: {
+  readonly service: Service
+  readonly onError: (error: unknown) => void
+}): LogPruner {
+  const prune = createLogPruner(service)
+  let isStopped = false
+  let pruning = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  scheduleBatch()
+
+  function scheduleBatch(): void {
+    if (!isStopped) timer = setTimeout(pruneBatch, batchIntervalMs).unref()
+  }
+
+  function pruneBatch(): void {
+    pruning = prune().catch(onError).then(scheduleBatch)
+  }
+
+  return {
+    stop: () => {
+      isStopped = true
+      clearTimeout(timer)
+      return pruning
+    },
+  }
+}
 
 /**
  * Each call prunes one batch of one endpoint's delivery log. Pruning keeps pending deliveries unless the endpoint was
@@ -26,7 +61,7 @@ export function createLogPruner(service: Service): () => Promise<void> {
     const log = await nextDeliveryLog(service.db, position)
     if (log === null) {
       position = first
-      nextAt = performance.now() + pruneIntervalMs
+      nextAt = performance.now() + passIntervalMs
       return
     }
     const { merchantId, endpointId } = log

@@ -9,6 +9,7 @@ import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/
 import { storeWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/repository.ts'
 import type { Sender } from '../../../../src/modules/webhooks/transport/send.ts'
 import type { Mode, Perform, Service } from '../../../../src/operations/context.ts'
+import { createContext } from '../../../../src/operations/context.ts'
 import type { Engine } from '../../../support/app.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { perform } from '../../../support/perform.ts'
@@ -99,14 +100,15 @@ async function startEndpoint(engine: Engine, mode: Mode = 'live', options: objec
         attempts.push({ sequence: message?.sequence ?? 0, respond: (status) => resolve({ status, ...result }) })
       })
     let latest = 0
+    const context = createContext(service, app.merchant.id)
     const worker = createEndpointWorker(await stored(endpointId), {
-      service,
+      context,
       sender: { send, close: () => {} },
       latest: () => {
         if (failures.isFeedDown) throw unavailable()
         return latest
       },
-      feed: createFeedCache({ ...app.context(), db: service.db }),
+      feed: createFeedCache(context),
       onReady: () => counts.ready++,
       onChanged: () => {
         counts.changed++

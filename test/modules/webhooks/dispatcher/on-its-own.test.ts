@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { rotateWebhookSecret } from '../../../../src/modules/webhooks/endpoints/rotate-webhook-secret.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
-import { day, everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
+import { everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
 
 describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => {
   test('skips a batch of events that all wait for an earlier event of the same object, and reads later events', async () => {
@@ -185,29 +185,6 @@ describe.each(everyWorld)('a webhook dispatcher on %s in %s', (engine, mode) => 
     await app.customer()
     await until(() => received.length === 2)
     expect(await signatures()).toBe(1)
-  })
-
-  test('removes the deliveries of all endpoints after 30 days, in an hourly scan', async () => {
-    const { app, dispatch, endpoint, until, deliveries, customers, pass, elapse, receiver } = await startWorld(
-      engine,
-      mode,
-    )
-    const { url } = await receiver()
-    const ids = [await endpoint(url), await endpoint(url)]
-    const sizes = () => Promise.all(ids.map(async (id) => (await deliveries(id)).size))
-    const dispatcher = dispatch()
-    await customers(2)
-    await until(async () => (await sizes()).join() === '2,2')
-    // The first scan found nothing to remove.
-    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
-    pass(31 * day)
-    await app.customer()
-    await until(async () => (await sizes()).join() === '3,3')
-    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
-    expect(await sizes()).toEqual([3, 3])
-    elapse(hour)
-    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
-    expect(await sizes()).toEqual([1, 1])
   })
 
   test('sends nothing after it has stopped', async () => {
