@@ -2,13 +2,14 @@
  * The last page compared with the first and the middle one, in the same run, and searches: `npm run bench:pages`.
  *
  * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database
- * file` keeps the data for the next run). Requests alternate between the pages, so that noise affects all alike; the
- * figure is the ratio of medians, and more than 1.5 fails. A search fails above 5 ms of processor time.
+ * file` keeps the data for the next run; `--postgres` uses a new PostgreSQL server instead of a file). Requests alternate between the pages, so that noise affects all alike; the
+ * figure is the ratio of medians, and more than 1.5 fails. A search fails above 5 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { seedLoadData } from '../../src/demo/load/seed.ts'
 import { listCustomers } from '../../src/modules/customers/list-customers.ts'
@@ -19,6 +20,7 @@ import { payouts as payoutList } from '../../src/modules/payouts/list.ts'
 import { search } from '../../src/modules/search/search.ts'
 import { transactions } from '../../src/modules/transactions/list-transactions.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
+import { nonDurableSettings, startPostgresServer } from '../support/postgres-server.ts'
 import { median } from './statistics.ts'
 
 const { values } = parseArgs({
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     payouts: { type: 'string', default: '1000000' },
     methods: { type: 'string', default: '100000' },
     database: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
   },
 })
 const limitOfRatio = 1.5
@@ -33,8 +36,9 @@ const maxSearchMs = 5
 const rounds = 400
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
+const server = values.postgres ? await startPostgresServer(nonDurableSettings) : null
 const db = await openDatabase({
-  url: `sqlite:${values.database ?? join(folder, 'pages.sqlite')}`,
+  url: server?.url('postgres') ?? `sqlite:${values.database ?? join(folder, 'pages.sqlite')}`,
   onFatal: (error) => {
     throw error
   },
@@ -52,6 +56,8 @@ const [merchant] = known
       seed: 1,
     })
 const context = createContext(service, merchant?.id ?? '')
+// Autovacuum, which also collects planner statistics, is off.
+if (server !== null) await vacuum(server.url('postgres'))
 
 const limit = '20'
 const payouts = (page: number) => () => payoutList.page(context, { page: String(page), limit })
@@ -80,6 +86,7 @@ for (const [about, term] of Object.entries(searches)) {
 }
 await measureSearch('customers, search=a', () => listCustomers(context, { search: 'a' }))
 await db.close()
+await server?.remove()
 rmSync(folder, { recursive: true })
 process.exitCode = hasFailed ? 1 : 0
 
@@ -109,17 +116,27 @@ async function compare(name: string, list: List): Promise<void> {
   )
 }
 
+async function vacuum(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('vacuum analyze')
+  await client.end()
+}
+
+/** The server of PostgreSQL does most of the work of a search, so its searches are measured in elapsed time. */
 async function measureSearch(name: string, run: () => Promise<object>): Promise<void> {
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const before = process.cpuUsage()
+    const [start, before] = [performance.now(), process.cpuUsage()]
     await run()
     const { user, system } = process.cpuUsage(before)
-    times.push((user + system) / 1_000)
+    times.push(server === null ? (user + system) / 1_000 : performance.now() - start)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const cpuMs = median(times)
-  const isOver = cpuMs > maxSearchMs
+  const ms = median(times)
+  const isOver = ms > maxSearchMs
   hasFailed ||= isOver
-  process.stdout.write(`${name}: ${cpuMs.toFixed(2)} ms of processor time${isOver ? `  OVER ${maxSearchMs}` : ''}\n`)
+  process.stdout.write(
+    `${name}: ${ms.toFixed(2)} ms of ${server === null ? 'processor' : 'elapsed'} time${isOver ? `  OVER ${maxSearchMs}` : ''}\n`,
+  )
 }
