@@ -12,7 +12,7 @@ import type { SeedStep } from './history-steps.ts'
 import type { SeededRandom } from './load/fake-data.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** The URL has the default port until the service starts. */
+/** When the service starts, it replaces the port 4000 with its own port. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it received',
@@ -20,11 +20,11 @@ const sandboxReceiverEndpoint = {
 
 const endpointAgeMs = 60 * dayMs
 
-/** Only the last events have deliveries in the log, so that a start is quick. */
+/** Only the latest events have deliveries, so that the service starts quickly. */
 const loggedMs = 5 * dayMs
 const maxLoggedEvents = 400
 
-/** The receiver was down for a while, so the log has deliveries that failed and were sent again. */
+/** The receiver does not respond during the outage, so the log has failed and repeated deliveries. */
 const outage = { fromMs: 30 * hourMs, forMs: 0.4 * hourMs }
 
 type SeedAttempt = { readonly status: number | null; readonly answer: string | null; readonly error: string | null }

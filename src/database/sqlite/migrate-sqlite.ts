@@ -62,9 +62,9 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Foreign keys are
- * off, because otherwise dropping a table would search for references to each of its rows, without an index. The pragma
- * `foreign_keys` works only outside of transactions.
+ * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Turns foreign
+ * keys off, because otherwise SQLite would search for references to each row of a dropped table without an index. The
+ * pragma `foreign_keys` has no effect inside a transaction.
  *
  * @throws Error when a later version has migrated the file, or a migration finds rows that it cannot convert
  */

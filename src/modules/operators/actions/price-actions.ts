@@ -133,8 +133,8 @@ export const cancelFeeAction: ActionDeclaration = {
 }
 
 /**
- * The revision only orders prices with the same start time. Operators see from `cancelledAt` which of several prices
- * with the same start time applies.
+ * The revision orders prices with the same start time. Operators do not need the revision, because `cancelledAt` shows
+ * which of these prices applies.
  */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
