@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * For warm-up: runs each query, but returns `count` stub rows. All ids in a stub row are equal, so that every reference
- * leads to a stub row.
+ * For the warm-up, runs each query but returns `count` stub rows instead of the result. All ids in a stub row are
+ * equal, so that every reference leads to a stub row.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))

@@ -516,9 +516,7 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/**
- * Until the time `until`, deliveries are also signed with this webhook secret. `until` is `null` for the newest secret.
- */
+/** A webhook secret that signs deliveries until the time `until`. `until` is `null` for the newest secret. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

@@ -10,7 +10,6 @@ export const rates = [
   { fromCode: 'USDT', toCode: 'ZAR', rate: '18.15' },
 ]
 
-// A payout from USDT to ZAR has `fee: null`, because this list has no fee for USDT and ZAR.
 export const fees = [
   { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.5', percent: '0.25' },
   { assetCode: 'USDT', recipientCurrency: 'NGN', flat: '0.5', percent: '0.3' },

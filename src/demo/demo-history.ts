@@ -47,7 +47,7 @@ const weekdayWeights = [12, 100, 112, 106, 104, 124, 34]
 const firstHour = 6
 const hourWeights = [2, 5, 9, 12, 12, 10, 7, 9, 10, 9, 6, 3]
 
-/** The minimum age of a planned payout. Banks have decided every payout of this age. */
+/** Every planned payout has at least this age, so that banks have decided all planned payouts. */
 const latestMs = 4 * hourMs
 
 export function planPayouts(random: SeededRandom, now: number): readonly PlannedPayout[] {
@@ -128,10 +128,7 @@ function planLatest(
   return { at, owner, payout, reports: outcome === null ? [] : reports[outcome] }
 }
 
-/**
- * Plans one deposit per week and wallet, before the week's first payout. The deposit covers the payouts and fees of the
- * week.
- */
+/** Plans one deposit per week and wallet, before the week's first payout. */
 export function planDeposits(payouts: readonly PlannedPayout[], now: number): readonly PlannedDeposit[] {
   const weeks = new Map<string, { readonly first: PlannedPayout; total: number }>()
   for (const each of payouts) {

@@ -20,7 +20,7 @@ import { webhookSteps } from './webhook-steps.ts'
 
 /**
  * The demo's API key is the same in every sandbox, so that the documentation's examples work unchanged. Live mode
- * rejects the key.
+ * rejects this API key.
  */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
@@ -32,7 +32,7 @@ export const demoApiKey = formatApiKey(demoKey)
 /**
  * Seeds an empty database with the demo merchant and ninety days of history.
  *
- * @returns whether the demo exists; it is not created if there are other merchants
+ * @returns whether the demo exists; the demo is not created if there are other merchants
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   let merchantId: string | null = null

@@ -78,7 +78,7 @@ export function historySteps(context: Context, now: number): readonly SeedStep[]
   ]
 }
 
-/** The routes end before the last payouts, because a payout without a route waits for an operator. */
+/** The demo's routes end before the last payouts, so that the last payouts wait for an operator. */
 function routeSteps(context: Context, payouts: readonly PlannedPayout[]): readonly SeedStep[] {
   const first = payouts[0]?.at ?? 0
   const firstUndecided = payouts.find(({ reports }) => reports.length === 0)?.at ?? 0

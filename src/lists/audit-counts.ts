@@ -7,7 +7,7 @@ import type { ListCondition } from './list-queries.ts'
 import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
-/** Finds lists whose stored row counts differ from their rows. A query checks the counts for one block size. */
+/** Finds lists whose stored row counts differ from their rows, for one block size. */
 export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
   acrossMerchants(
     selectFrom(

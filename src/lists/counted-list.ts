@@ -18,7 +18,6 @@ export const wholeListBlockSize = 0
 /** Sequence numbers fit in 31 bits. */
 const maxBlock = 2_147_483_647
 
-/** The maximum number of blocks that one query reads. */
 const blockBatchSize = 8
 
 /** The page starts after skipping the first `skip` rows (fewer than 32) at or below `fromSequence`. */
@@ -58,7 +57,6 @@ export async function findPageStart(
   return { fromSequence, skip }
 }
 
-/** Adjacent blocks of the same size. `rowCount` is the number of rows in all of them. */
 type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }

@@ -5,12 +5,12 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** `previousName` is the list's name in cursors of an earlier version. The list still accepts these cursors. */
+/** `previousName` is the list's name in cursors of an earlier version, which the list still accepts. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * For each filter that an earlier version had, the members of the list's name in cursors of the earlier version. A
- * request with a newer filter rejects cursors of the earlier version, so newer filters are absent here.
+ * The members that an earlier version stored in cursors, for each filter of the earlier version. If a request has a
+ * newer filter, the list rejects cursors of the earlier version.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object

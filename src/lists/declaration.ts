@@ -26,19 +26,24 @@ export type ListDeclaration<
     readonly noun: string
     readonly filters: Fields
     /**
-     * Returns `null` if no row can match the filters. By default, the conditions have the names and values of the
-     * filters. When the lists of several parent objects are read, `toConditions` runs once, for the first parent
-     * object. Therefore only the condition on the parent may depend on the parent object.
+     * Returns `null` if no row can match the filters. By default, each filter is the condition of the same name. When
+     * the lists of several parent objects are read, `toConditions` runs only for the first parent object, so only the
+     * condition on the parent may depend on the parent object.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** The condition that selects one customer's rows. A client token for one customer always adds this condition. */
+    /**
+     * The condition that selects one customer's rows. The condition always applies to a client token for one customer.
+     */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
-    /** If rows may be imported with their original times, out of order, the sequence that numbers the rows. */
+    /**
+     * The sequence that numbers the rows. Only lists whose rows may be imported with their original times have
+     * `importedAs`.
+     */
     readonly importedAs?: NumberedList
     readonly pageSize?: number
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]

@@ -72,7 +72,6 @@ export function defineList<
       (context: ListContext, input: SliceInputFields, columns: Projection): MaybePromise<Slice<ProjectedRow>>
       (context: ListContext, input: SliceInputFields): MaybePromise<Slice<Row>>
     },
-    /** The caller has computed `knownSpan` from the times in the request. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
     /**

@@ -14,9 +14,9 @@ export type ListCondition = {
   readonly operator?: '=' | 'in' | 'not in' | 'is null'
   /** Constant values, which are part of the SQL text, so that a query can use a partial index. */
   readonly value?: readonly string[]
-  /** The sequence column for lists with this condition, if it differs from the list's own `order`. */
+  /** The sequence column for queries with this condition, if the sequence column differs from the list's `order`. */
   readonly order?: QualifiedColumn
-  /** If the column is the id of a parent object that has a list, the table of the parent objects. */
+  /** The table of the parent objects, if the column is the id of a parent object that has a list. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }
@@ -26,7 +26,7 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   readonly joins?: (rows: RowsQuery<Table>) => RowsQuery<Joined>
   readonly select: (rows: RowsQuery<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
   readonly id?: QualifiedColumn
-  /** The column with the sequence number. Sequence numbers increase in the order of creation. */
+  /** The column with the sequence number, in order of creation. */
   readonly order: QualifiedColumn
   readonly createdAt: QualifiedColumn
   readonly conditions: { readonly [Each in Name]: ListCondition }
@@ -89,8 +89,7 @@ type ParentQueries = {
   ) => MaybePromise<{ id: string; total: number }[]>
 }
 
-// TypeScript cannot check these queries, because they access conditions by name. TypeScript checks the declarations,
-// and tests compile every query.
+// TypeScript cannot check these queries, because they access conditions by name. Tests compile every query.
 type UntypedRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 type UntypedSource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
   readonly joins?: (rows: never) => unknown

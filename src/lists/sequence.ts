@@ -108,7 +108,7 @@ export async function numberImportedRowOfOwner(
 }
 
 /**
- * Returns false if a row of the list is older than the row before it. Only imported rows can be older.
+ * Returns false if a row of the list is older than the previous row. Only imported rows can be older.
  *
  * @param name `undefined` for a list whose rows are never imported
  */
@@ -217,7 +217,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** `null` if there is no row. If rows are never deleted, the latest number is the list's total. */
+/** Returns `null` for an empty list. If rows are never deleted, the latest number is the list's total. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

@@ -15,7 +15,7 @@ export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** A cursor is valid only for this list. */
+  /** A cursor is valid only for the list that returned it. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }

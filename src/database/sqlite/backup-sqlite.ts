@@ -5,8 +5,8 @@ import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. Also checks the original
- * database, because VACUUM rebuilds the indexes, so the copy of a damaged index looks intact.
+ * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. Checks the original database
+ * too: VACUUM rebuilds the indexes, so a damaged index is not visible in the copy.
  *
  * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */

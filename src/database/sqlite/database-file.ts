@@ -84,7 +84,10 @@ type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalE
 
 export type FileWatch = {
   readonly requireUnchanged: () => void
-  /** Checks at most every 100 ms, because no other process of this service can start and commit in less time. */
+  /**
+   * `requireRecentlyUnchanged` checks at most every 100 ms, because no other process of this service can start and
+   * commit in less time.
+   */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
   readonly close: () => void
@@ -97,8 +100,8 @@ const idleCheckIntervalMs = 1_000
  * If the database file, the WAL or the WAL index is removed or replaced, SQLite continues to use the old file, and
  * loses all further commits when the process ends.
  *
- * After a change of the files, the process permanently rejects every read and write, because another process may have
- * written to the new files.
+ * After a change of the database files, the process permanently rejects every read and write, because another process
+ * may have written to the new files.
  *
  * @param onChange called once; returns advice for the error message
  */
@@ -203,7 +206,6 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** `log` and `checkpointed` are numbers of pages. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

@@ -36,7 +36,7 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys refer to tables by name, so after the rename they refer to the new table.
+  // Foreign keys refer to tables by name, so they refer to the new table after the new table is renamed.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
     raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),

@@ -24,8 +24,7 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
   const files = watchFiles(path, (statuses) => {
     reader.refresh()
     const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
-    // The last connection to close removes the WAL if it is a writing connection. The WAL may contain commits of other
-    // processes.
+    // If a writing connection closes last, SQLite removes the WAL, which may contain commits of other processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))
@@ -62,7 +61,7 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
       commits.close()
       reader.refresh()
       files.close()
-      // The last connection to close removes the WAL if it is a writing connection. If the files were replaced, the WAL
+      // If a writing connection closes last, SQLite removes the WAL. If the database files were replaced, the WAL
       // belongs to another process.
       if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
@@ -179,6 +178,7 @@ function readSide(
     },
     backup: async (target, onProgress) => {
       files.requireUnchanged()
+      // VACUUM cannot run while the read transaction is open.
       reader.refresh()
       backUp(reading, target, onProgress)
     },
@@ -204,12 +204,12 @@ function openConnections(
       const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
       if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite also syncs the database's folder, but ignores errors of this sync. Without a sync, a power failure can
-      // remove new files.
+      // SQLite also syncs the database's folder, but ignores errors of this sync. Without a sync of the folder, a power
+      // failure can remove new files.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // An open connection would keep its lock on the file, and later attempts to open the database would fail.
+      // An open connection would keep its lock on the database file.
       writing.raw.close()
       throw error
     }
@@ -231,7 +231,7 @@ function withPathInErrors<Result>(path: string, run: () => Result): Result {
     return run()
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
-    // SHMSIZE means that the disk has no space for the WAL index.
+    // The error SQLITE_IOERR_SHMSIZE means that the disk has no space for the WAL index.
     const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new TemporarilyUnavailableError(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })

@@ -74,8 +74,8 @@ function moveIntoPlace(
   let previousLocation: string | null = null
   if (existsSync(path)) {
     previousLocation = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
-    // A service that starts while no file exists at `path` would create a new database. The link and the rename leave
-    // no such moment.
+    // The link and the rename keep a file at `path` at every moment, so that a service that starts does not create a
+    // new database.
     linkSync(path, previousLocation)
     renameSync(copy, path)
   } else {
@@ -165,7 +165,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Keeps the copies of restores that are still running. */
+/** Does not remove the copy of a restore that is still running. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {

@@ -101,7 +101,7 @@ const referencesSql = `select s.name as child, k."table" as parent
 type StoredMarker = Omit<CopyMarker, 'progress'> & { readonly progress: string | null }
 
 function readMarker(raw: Sqlite.Database): CopyMarker | null {
-  // Databases of an earlier version have no table `database_copies`.
+  // An earlier version had no table `database_copies`.
   if (raw.prepare(`select 1 from sqlite_schema where name = 'database_copies'`).get() === undefined) return null
   const stored = raw.prepare(markerSql).get() as StoredMarker | undefined
   return stored === undefined

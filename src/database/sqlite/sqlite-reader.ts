@@ -39,7 +39,7 @@ export function sqliteReader(
   function openTransaction(): void {
     if (isOpen) return
     requireFiles()
-    // The version must be read before BEGIN, so that rows can be newer than the version, but never older.
+    // `data_version` must be read before BEGIN, so that the rows are never older than the version.
     readDataVersion()
     begin.run()
     isOpen = true
@@ -57,7 +57,10 @@ export function sqliteReader(
     return ownCommits.get(table) ?? 0
   }
 
-  /** Increases `latestVersion` or `failures` after each commit of another process. The two numbers never decrease. */
+  /**
+   * Increases `latestVersion` or `failures` after each commit of another process. `latestVersion` and `failures` never
+   * decrease.
+   */
   function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
@@ -77,7 +80,7 @@ export function sqliteReader(
       const endedBefore = transactionsEnded
       const answer = read({ execute })
       const result = answer instanceof Promise ? await answer : answer
-      // A commit by the writer ends the read transaction.
+      // A commit by the writer ends the read transaction, so the snapshot must be read again.
       if (transactionsEnded === endedBefore) return result
       if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
     }
@@ -132,6 +135,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
+  /** Returns `null` if the file cannot be read. The watchers are then called, and their own reads report the error. */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)

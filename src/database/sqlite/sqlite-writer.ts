@@ -20,8 +20,9 @@ import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 export const maxBatchSize = 256
 
 /**
- * A queue that has waited for this time, or for the duration of the last batch if that is longer, is committed within
- * the current event-loop iteration. Therefore commits get at least half of the time during a flood of requests.
+ * A queue is overdue after `minOverdueMs`, or after the duration of the last batch if that is longer. An overdue queue
+ * is committed within the current event-loop iteration, so that commits get at least half of the time during a flood of
+ * requests.
  */
 const minOverdueMs = 50
 
@@ -37,8 +38,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
   /**
-   * Writes that are excluded because they caused a rollback of this batch. Excluded writes are rejected when the batch
-   * ends.
+   * Writes that caused a rollback of an earlier run of this batch. Excluded writes are rejected when the batch ends.
    */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
@@ -98,8 +98,8 @@ export function sqliteWriter(
   let queue: SqliteWrite[] = []
   let isBusy = false
   /**
-   * True if the last batch was a single write, and no other write arrived in the same event-loop iteration. The next
-   * write then runs without waiting for other writes.
+   * `isIdle` is true if the last batch was a single write, and no other write arrived in the same event-loop iteration.
+   * While the writer is idle, the next write runs immediately, without waiting for other writes.
    */
   let isIdle = false
   let lastBatchSize = 0
@@ -313,7 +313,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** The queued writes would wait equally long for the write lock, so they are rejected together with the batch. */
+  /** Rejects the queued writes too, because they would wait equally long for the write lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []

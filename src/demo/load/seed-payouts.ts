@@ -33,7 +33,7 @@ import { setAccountBalance, setSequence } from './repository.ts'
 
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** A large chunk needs few syncs. A small chunk lets a running service write between chunks. */
+/** A large chunk needs few syncs. With small chunks, a running service can write between two chunks. */
 const chunkSize = 5_000
 
 const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
@@ -66,7 +66,7 @@ export async function seedPayouts(
     const upTo = Math.min(last, sequence + chunkSize)
     const [booksBefore, feedBefore, sequenceBefore, depositsBefore] = [books, feed, sequence, deposits]
     const chunk = await db.write(async (tx) => {
-      // A retry of the transaction must start from the same balances, so this code changes copies.
+      // A retry of the transaction must start from the same balances, so the balances are copied before they change.
       const after = booksBefore.map((book) => ({ ...book }))
       const feed = { ...feedBefore }
       const depositCount = { latest: depositsBefore }

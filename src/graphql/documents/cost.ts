@@ -11,19 +11,22 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** The sum of the prices of all fields. Each price is multiplied by the sizes of the lists that contain the field. */
+/**
+ * The cost of an operation is the sum of the prices of all fields. Each price is multiplied by the sizes of the lists
+ * that contain the field.
+ */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
 /** Any other field costs 1. */
 const fieldPrices = {
   connection: 10,
   node: 10,
-  /** A page of events can skip many events that the filter excludes. */
+  /** To fill a page of events, the service may scan many events that the filter excludes. */
   events: 500,
   search: 100,
-  /** Items of the attention queue have long histories. A token for one customer skips other customers' items. */
+  /** Items of the attention queue have long histories. */
   attention: 1_000,
-  /** The total is stored, or counted in an index. */
+  /** A total is stored, or counted in an index. */
   totalCount: 50,
   /** A total with a filter reads up to 10,000 rows. */
   filteredTotal: 1_200,
@@ -50,11 +53,10 @@ function isPageType(type: GraphQLNamedType | undefined): boolean {
 }
 
 /**
- * Returns a function of the variables, because variables can contain list sizes. A response never contains more values
- * than the cost of its operation.
+ * A response never contains more values than the cost of its operation.
  *
  * The size of a connection is the argument `first` or `last`. The size of `nodes` is the number of `ids`. Introspection
- * costs nothing, because `limits.ts` limits it.
+ * costs nothing, because `limits.ts` limits introspection separately.
  */
 export function operationCost(
   schema: GraphQLSchema,
@@ -142,7 +144,7 @@ function multiply(size: ListSize, inner: CostTerm): CostTerm {
   return combine([size, inner], (count, price) => count * price)
 }
 
-/** Computes the result in advance if no term depends on the variables. */
+/** Computes the cost in advance if no term depends on the variables. */
 function combine<Terms extends readonly CostTerm[]>(
   terms: Terms,
   compute: (...values: { [Place in keyof Terms]: number }) => number,

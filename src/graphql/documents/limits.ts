@@ -18,17 +18,20 @@ export const limits = {
   /** The response repeats a field's alias for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** The fields of all operations together. A fragment's fields count each time the fragment is spread. */
+  /**
+   * The maximum number of fields in all operations of a document. A fragment's fields count each time the fragment is
+   * spread.
+   */
   fields: 1_000,
   /**
    * Validation compares each pair of fields with the same response name and position, and each pair of fragments in the
    * same position.
    */
   pairs: 3_000,
-  /** The number of values in the variables, including nested values. */
+  /** The maximum number of values in the variables, including nested values. */
   values: 5_000,
   cost: 10_000,
-  /** The depth of nested lists in introspection. */
+  /** The maximum depth of nested lists in introspection queries. */
   introspectionLists: 3,
   /** An alias would repeat an introspection list, and no tool uses aliases in introspection queries. */
   introspectionAliases: 0,
@@ -59,10 +62,7 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
   return null
 }
 
-/**
- * Returns null if validation will be fast: validation compares every pair of fields with the same response name and
- * position.
- */
+/** Returns null if validation will be fast enough (see `limits.pairs`). */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
@@ -87,9 +87,7 @@ export function exceededPairLimit({ definitions }: DocumentNode): string | null 
     : null
 }
 
-/**
- * Returns null if the variables exceed no limit. A loop is safe for any depth, but recursion could overflow the stack.
- */
+/** Returns null if the variables exceed no limit. Uses a loop, because recursion could overflow the stack. */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const stack: unknown[] = [variables]
   let count = 0
@@ -129,7 +127,6 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Introspection fields whose items can contain further lists. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
@@ -137,11 +134,11 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
-    // Validation reports the missing fragment.
+    // Validation reports a fragment that does not exist.
     if (!fragment) return emptySize
     const known = sizes.get(name)
     if (known) return known
-    // A fragment that is spread while it is being measured contains itself.
+    // If a fragment is spread while the fragment is being measured, the fragment contains itself.
     sizes.set(name, 'circular')
     const size = measure(fragment.selectionSet)
     sizes.set(name, size)

@@ -38,8 +38,8 @@ export type PreparedOperation = {
 export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
- * These rules reject unused fragments before other rules visit them. `exceededDocumentLimit` does not measure unused
- * fragments.
+ * The fragment rules reject a document with unused fragments before other rules visit the unused fragments.
+ * `exceededDocumentLimit` does not measure unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 

@@ -19,17 +19,17 @@ export type FindDocument = (request: DocumentRequest, merchantId: string) => Doc
 
 export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** Each function returns undefined if there is no change to read. */
+/** `refreshIfChanged` and `refresh` return undefined if there is no change to read. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** Detects changes without a query. */
+  /** `refreshIfChanged` detects changes without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Detects changes with a query if necessary. */
+  /** `refresh` detects changes with a query if necessary. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * Returns a promise only if it reads trusted documents from the database. The policy `trusted` rejects other documents
- * without parsing them. Only the policy `any` persists queries.
+ * Returns a promise only if it reads trusted documents from the database. With the policy `trusted`, other documents
+ * are rejected before parsing. Only the policy `any` persists queries.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
@@ -67,7 +67,7 @@ export function createDocumentResolver(
   }
 
   function persist(hash: string, text: string, merchantId: string): DocumentResult {
-    // `byText` rejects a text above the limit, so a longer text is not hashed.
+    // `byText` rejects a text that exceeds the length limit, so the hash of a longer text is not computed.
     if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
     if (!('errors' in document)) persisted.set(merchantId, hash, text)
@@ -100,7 +100,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// Apollo Client and urql compare these error messages.
+// Apollo Client and urql recognize persisted-query errors by their messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }

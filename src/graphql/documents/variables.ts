@@ -114,7 +114,7 @@ function objectCoercer(type: InputObject): CoerceInput {
       input[name] = coerced
       knownCount++
     }
-    // If the counts differ, the object has a key that is not a field of the input type.
+    // An object with more keys than known fields has a key that is not a field of the input type.
     return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }
@@ -122,7 +122,7 @@ function objectCoercer(type: InputObject): CoerceInput {
 function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
-      // The argument `true` (`hideSuggestions`) omits suggestions, which are slow to compute for long texts.
+      // The argument `true` of `coerceInputValue` omits suggestions, which are slow to compute for long texts.
       return type.coerceInputValue(value, true)
     } catch {
       return undefined

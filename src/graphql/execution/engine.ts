@@ -29,12 +29,12 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * `planned` executes operations with plans, and falls back to graphql-js. `reference` uses only graphql-js. The
- * responses, limits, costs and prechecks are the same.
+ * `planned` executes operations with plans, and falls back to graphql-js. `reference` uses only graphql-js. The two
+ * executors have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
-/** No function throws. The result contains the errors. */
+/** No function of the engine throws. The result of a function contains the errors. */
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
@@ -51,7 +51,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Returns null for a subscription and does not run it. */
+  /** Does not run a subscription, but returns null. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -79,10 +79,7 @@ export type ExecutionOutcome = {
 
 export type SerializedResult = { readonly dataText: string }
 
-/**
- * By default, the engine accepts any document. The planned executor uses graphql-js for an operation that has no plan,
- * or whose plan threw an error.
- */
+/** By default, the engine accepts any document. */
 export function createEngine(
   schema: GraphQLSchema,
   { executor, find = resolveByTextOnly(schema) }: { executor: Executor; find?: FindDocument },
@@ -186,7 +183,7 @@ function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.code === 'UNAVAILABLE'
 }
 
-/** graphql-js must not wait again for a database that was unavailable for the plan. */
+/** If the database was unavailable for the plan, graphql-js must not wait for the database again. */
 function withoutDatabase(context: GraphqlContext, error: DomainError): GraphqlContext {
   return { ...context, db: { ...context.db, execute: () => Promise.reject(error) } }
 }

@@ -35,7 +35,6 @@ type RequestLogFields = {
   readonly codes: readonly string[]
 }
 
-/** `dataText` is the data as JSON text, and replaces `data`. */
 export type FormattedResult = {
   readonly errors?: readonly GraphQLError[]
   readonly data?: ExecutionResult['data']

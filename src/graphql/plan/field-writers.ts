@@ -155,7 +155,7 @@ function connectionFieldWriter(
   }
 }
 
-/** Reads and writes a value that does not depend on the row only once for all rows. */
+/** If a value does not depend on the row, the value is read and written only once for all rows. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
   const write = planning.writerOf(field.type, selectionSets, rows)

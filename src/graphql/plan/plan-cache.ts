@@ -8,12 +8,11 @@ import { conditionVariablesOf } from './selection.ts'
 /** Returns null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** The cache has a key for each operation and each combination of values for `@skip` and `@include`. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * The maximum size of all cached plans together, in members of JSON objects. A member uses about 700 bytes. A limit on
- * the length of documents would not suffice: a short document that spreads a fragment many times can have a large plan.
+ * The maximum size of all cached plans together, in members of JSON objects. A member uses about 700 bytes. Even a
+ * short document can have a large plan, if the document spreads a fragment many times.
  */
 const defaultMaxMembers = 60_000
 
@@ -28,7 +27,7 @@ export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCac
 
 /**
  * The maximum number of plans per operation, one for each combination of values for `@skip` and `@include`. graphql-js
- * executes further combinations.
+ * executes operations with further combinations.
  */
 const maxConditionSets = 16
 

@@ -24,7 +24,6 @@ import { wrapWriter, writerByType } from './value-writers.ts'
  */
 export type Plan = (run: PlanRun) => MaybePromise<string>
 
-/** `plan` is null if graphql-js must execute the operation. */
 export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
@@ -70,8 +69,8 @@ function namedTypeWriter(
 }
 
 /**
- * `prefix` is the JSON text before the member's value. `levelIndex` counts only members with a `level` writer, and is
- * -1 for other members.
+ * `prefix` is the JSON text before the member's value. `levelIndex` is the member's index among the members with a
+ * `level` writer, or -1 if the member has another writer.
  */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 

@@ -51,7 +51,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** `columns` returns the columns that fields have requested before its first call. Later requests have no effect. */
+/** `columns` returns the columns that fields have requested before the first call of `columns`. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {

@@ -6,7 +6,7 @@ import type { ExecutedMutation } from '../schema/mutation.ts'
 export type PlanRun = {
   readonly context: GraphqlContext
   readonly variables: VariableValues
-  /** Set when the mutation begins, so that graphql-js does not run the mutation again. */
+  /** `executedMutation` is set when the mutation begins, so that graphql-js does not run the mutation again. */
   executedMutation: ExecutedMutation | null
 }
 

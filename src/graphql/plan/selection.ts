@@ -22,7 +22,7 @@ export type SelectionContext = {
   readonly conditions: Readonly<Record<string, unknown>>
 }
 
-/** `fields` are in the order of the response. `spread` contains the names of all fragments that were spread. */
+/** `fields` are in the order of the response. */
 type MergedSelection = {
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
   readonly spread: ReadonlySet<string>

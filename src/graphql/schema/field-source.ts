@@ -10,7 +10,7 @@ type ComputedKey = { readonly from: readonly string[]; readonly make: (row: neve
 /** A field's plan and its graphql-js resolver derive from the field's source. */
 export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
-/** In addition, a mutation requires the scope of its operation. */
+/** A mutation also requires the scope of its operation. */
 export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | null>> = {
   column: null,
   computed: null,

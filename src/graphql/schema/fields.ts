@@ -23,7 +23,7 @@ type BaseField<in Row> = {
   readonly isNullable: boolean
   readonly description: string
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** graphql-js passes the whole row, with all columns. */
+  /** graphql-js calls the resolver with all columns of the row. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 

@@ -17,8 +17,8 @@ export function registerUnion(union: string, types: readonly string[]): void {
 }
 
 /**
- * Converts a global id of `type`, or of a member type if `type` is a union, to the local id. Accepts a UUID. Returns
- * any other text unchanged, and the operation rejects it.
+ * Converts a global id of `type`, or of a member type if `type` is a union, to the local id. A UUID is already a local
+ * id. Returns any other text unchanged, and the operation rejects the text.
  */
 export function localId(type: string, id: string): string {
   // `parseUuid` returns lower case, so that all spellings of a UUID have the same idempotency fingerprint.

@@ -3,7 +3,7 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
-/** `idOf` is the node type of an id. */
+/** If the field is an id, `idOf` is the type of the node. */
 export type GraphqlInputField<
   Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,

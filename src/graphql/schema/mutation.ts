@@ -19,7 +19,7 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/** graphql-js gets the outcome as the root value, and does not run the mutation again. */
+/** graphql-js gets the outcome of an executed mutation as the root value, and does not run the mutation again. */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =

@@ -34,7 +34,7 @@ type NodeKey<Row> = {
 
 type NodeDeclaration<Row> = ObjectDeclaration<Row> &
   WithSource<Row> &
-  // `key` is optional if `id` is a UUID.
+  // `key` is optional for rows whose `id` is a UUID.
   (Row extends { readonly id: string } ? { readonly key?: NodeKey<Row> } : { readonly key: NodeKey<Row> })
 
 const uuidKey: NodeKey<{ readonly id: string }> = { from: ['id'], keyOf: ({ id }) => id, parse: parseUuid }

@@ -112,7 +112,7 @@ const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** Without its triggers, indexes, constraints and policies, the database would accept wrong data later. */
+/** Without its triggers, indexes, constraints and policies, the database would accept wrong data. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**

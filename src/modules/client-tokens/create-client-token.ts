@@ -71,10 +71,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/**
- * Some scopes allow operations on the merchant or on other customers. A token for one customer must not have these
- * scopes.
- */
+/** A token for one customer must not have scopes that reach the merchant or other customers. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

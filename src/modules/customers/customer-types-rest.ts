@@ -214,7 +214,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** An address in a request can have the names of `olderForm` or of `newerForm`. */
+/** An address in a request uses the field names of `olderForm` or of `newerForm`. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {

@@ -47,7 +47,6 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A client token for one customer must not act for the merchant. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

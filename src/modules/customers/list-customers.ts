@@ -32,7 +32,7 @@ export async function listCustomers(
   return customers.page(context, { ...filters, createdFrom, createdBefore })
 }
 
-/** More matches would block other requests for tens of milliseconds. */
+/** A search with more matches would block other requests for tens of milliseconds. */
 const maxMatches = 1_000
 
 type Search = CreatedRange &
@@ -40,7 +40,7 @@ type Search = CreatedRange &
 
 /**
  * Matches customers whose id, e-mail address or phone number equals the search term, or whose name begins with the
- * search term. The other filters apply to these customers.
+ * search term. All other filters apply only to customers that match the search term.
  */
 async function findCustomers(
   context: Context,

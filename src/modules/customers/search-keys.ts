@@ -89,7 +89,7 @@ export async function findCustomerIdsByName(
 
 /**
  * Earlier versions converted only ASCII letters of search keys to lower case. To find these search keys, a search also
- * tries the term with its other letters unchanged, capitalized and in upper case.
+ * tries the term with its non-ASCII letters unchanged, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

@@ -66,8 +66,8 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
 }
 
 /**
- * Returns corridors such as `USDC/NGN`. A corridor is used if it has a payout or a current fee, or if a merchant has
- * both a wallet and a bank account for it.
+ * Returns corridors such as `USDC/NGN` that have a payout, a current fee, or a merchant with a wallet and a bank
+ * account for the corridor.
  */
 export async function findUsedCorridors(
   { db, wallClock }: Service,

@@ -17,7 +17,7 @@ import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
 
-/** The merchant, a customer, or an unknown party. All fields of an unknown party are `null`. */
+/** A party is the merchant, a customer, or unknown. All fields of an unknown party are `null`. */
 type Party = {
   readonly firstName: string | null
   readonly lastName: string | null

@@ -35,7 +35,7 @@ const country: ShapeMembers<PartyAccount> = {
 
 /**
  * The members up to the receiver's account number have the order of the original provider's documentation. This service
- * chose the other members (ruling 138).
+ * added the other members (ruling 138).
  */
 export const stablestackTransaction = resource<StablestackTransaction>(
   'StablestackTransaction',

@@ -49,7 +49,7 @@ export type VerifiedLine = ExportLine & { readonly balance: Amount }
  * After the last line, verifies the number of lines, and that the opening balances plus the lines equal the closing
  * balances.
  *
- * @throws Error if the verification fails. The caller must then not write an end marker.
+ * @throws Error if the verification fails, and the caller must not write an end marker
  */
 export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
   const balances = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))

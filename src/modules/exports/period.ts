@@ -39,8 +39,7 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Finds the row by binary search. Times never decrease with the sequence number, so later rows do not change the
- * result.
+ * Binary search. Times never decrease with the sequence number, so rows that are added later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */

@@ -2,7 +2,7 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** `columns` are all columns in order. The other fields are the names of the columns that every kind of export has. */
+/** The fields besides `columns` are the names of the columns that every kind of export has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string

@@ -129,7 +129,8 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // PostgreSQL's COALESCE is not leakproof, so under row-level security it would prevent the use of an index.
+        // PostgreSQL's COALESCE is not leakproof, so COALESCE would prevent the use of an index under row-level
+        // security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,

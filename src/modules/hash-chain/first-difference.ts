@@ -4,9 +4,9 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a stored row differs from its seal. After a `missing` row, later rows may have moved up. After an `inserted` row,
- * later rows may have moved down. A `rewritten` seal is valid, but differs from the chain head that was saved outside
- * of the database.
+ * The kinds of differences between a stored row and its seal. After a `missing` row, later rows may have moved up.
+ * After an `inserted` row, later rows may have moved down. A `rewritten` seal is valid, but differs from the chain head
+ * that was saved outside of the database.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
@@ -50,7 +50,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // All prints (short hashes) match, so the changed row is unknown. Only the hash of all contents differs.
+  // If all prints (short hashes) match but the hash of all contents differs, the changed row is unknown.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

@@ -6,9 +6,9 @@ export const currentFormat = 1
 /**
  * The immutable columns of each table whose rows belong to events, in the order in which the columns are hashed.
  *
- * The seal itself contains `merchantId`, and an event's position in the seal is its number, so these columns are not
- * hashed. A test checks that every other column is either here or in `unhashedColumns`. A new column here needs a new
- * hash format.
+ * `merchantId` is not hashed, because the seal contains `merchantId`. An event's number is not hashed, because it is
+ * the event's position in the seal. A test checks that every other column is either here or in `unhashedColumns`. A new
+ * column here needs a new hash format.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -101,7 +101,6 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Replaces the digest of a row that does not exist. The string has the length of a digest. */
 export const absentDigest = '-'.repeat(44)
 
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {

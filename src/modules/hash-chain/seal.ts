@@ -57,7 +57,7 @@ export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): 
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/** Returns `null` if the event has no row of this kind. `index` is the position of the event in the seal, from 0. */
+/** Returns `null` if the event has no row of this kind. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

@@ -23,8 +23,8 @@ const maxSealsPerTurn = 20
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * A seal of few events costs as much as a full seal, so the sealer waits until more events exist. The wait is the
- * duration of the last small seals, multiplied by this ratio.
+ * A seal of few events costs as much as a full seal. After seals of few events, the sealer pauses for
+ * `pauseToPollRatio` times their duration, so that more events accumulate.
  */
 const pauseToPollRatio = 20
 
@@ -49,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** Includes payouts, because `storeSeal` adds the seal's events to the statistics. */
+/** The query includes payouts, because `storeSeal` adds the seal's events to the statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -196,7 +196,8 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * If the statistics lack earlier events, this function does not add the seal's events. A later catch-up adds them.
+ * If the statistics lack earlier events, `storeSeal` leaves the statistics unchanged, and a later catch-up adds the
+ * seal's events.
  *
  * @returns false if another process has already stored a seal with the same number
  */

@@ -67,7 +67,6 @@ export async function importRows<Row extends ImportedRow, Stored extends { reado
   return isDryRun ? run(db, null) : db.write((tx) => run(tx, tx), { merchantId })
 }
 
-/** Lists the columns in which the existing row differs from the source (ruling 145). */
 function describeDifference<Row extends object>(row: Row, existing: Partial<Row>): string | null {
   const columns = (Object.keys(row) as (keyof Row & string)[]).filter(
     (column) => serialize(row[column]) !== serialize(existing[column]),

@@ -21,7 +21,7 @@ import { merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses 
 import type { SourceAddress, SourceWallet } from './source-object.ts'
 
 /**
- * The opening entry of an imported wallet's statement is its balance (ruling 143).
+ * The statement of an imported wallet begins with an opening entry for the wallet's balance (ruling 143).
  *
  * The original provider keeps the custody of imported addresses. The service shows imported addresses, but no rail
  * watches them, and no other wallet gets them.

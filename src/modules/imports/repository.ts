@@ -51,7 +51,7 @@ export const transfersByIds = query((p: Params<RowIds>) =>
   selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** The condition on `version` is always true, but without it SQLite would read all events of the merchant. */
+/** The condition on `version` is always true. Without the condition, SQLite would read all events of the merchant. */
 export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; id: string }>) =>
   selectFrom('events')
     .select('sequence')

@@ -241,7 +241,7 @@ function parseObject<Schema extends z.ZodType>(schema: Schema, value: unknown): 
   const [first] = findFieldErrors(schema, value)
   const { id } = Object(value) as { id?: unknown }
   return {
-    // A long id could fill the import report, so it is truncated.
+    // A long id could fill the import report, so the id is truncated.
     id: typeof id === 'string' ? id.slice(0, 36) : null,
     problem: first === undefined ? 'is malformed' : `${first.field === '' ? 'it' : first.field} ${first.message}`,
   }

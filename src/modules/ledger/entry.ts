@@ -68,7 +68,7 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 
 /**
  * The position of the wallet's entry in its transfer: debits come first, and a returned fee adds a second debit. The
- * entry's id contains this number, so the number must never change.
+ * entry's id contains the position, so the position must never change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

@@ -50,8 +50,8 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
  * A conditional update changes the balance first, so nothing has been written if the update fails.
  *
  * The sum of a wallet's opening balance and all of its deposits must not exceed `maxAmount`. The sum includes money
- * that was paid out, because a payout may be returned at any time. The limit ensures that the service can always credit
- * a returned payout, and that no balance overflows 64 bits (ruling 53).
+ * that was paid out, because a payout may be returned at any time. This limit ensures that the service can always
+ * credit a returned payout, and that no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
@@ -144,7 +144,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Does not change the balance. The caller must have changed the balance with `debitPayer` or in a bulk import.
+ * `recordTransfer` does not change the balance. The caller must have changed the balance with `debitPayer` or in a bulk
+ * import.
  *
  * @returns the transfer's id
  */

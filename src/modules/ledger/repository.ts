@@ -82,8 +82,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Returns `null` if the balance is less than the amount. If migration 0023 set the reachable balance (the sum of
- * deposits) to the maximum because the sum was unknown, the reachable balance does not change.
+ * Returns `null` if the balance is less than the amount. Does not change a reachable balance (the sum of deposits) that
+ * migration 0023 set to the maximum because the sum was unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')

@@ -41,8 +41,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * A socket for IPv4 and IPv6 reports an IPv4 address as an IPv4-mapped IPv6 address. Either notation matches an allowed
- * network. Networks were validated before they were stored.
+ * A dual-stack socket reports an IPv4 address as an IPv4-mapped IPv6 address, so the two notations are equivalent. The
+ * allowed networks were validated before they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

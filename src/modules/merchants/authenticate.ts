@@ -160,7 +160,7 @@ type KeyCache = {
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Table versions never decrease, so their sum changes whenever one of them changes.
+  // Table versions never decrease, so the sum of the two versions changes whenever one of the versions changes.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -174,10 +174,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/**
- * The id of the latest valid API key. To take as long as other rejections, the rejection of an unknown credential looks
- * up this key.
- */
+/** The rejection of an unknown credential looks up the latest valid API key, to take as long as other rejections. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -185,7 +182,7 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A stored time in the future comes from a clock that was ahead, and is replaced.
+  // A stored time of the last use in the future comes from a clock that was ahead, and is replaced.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
   // The request must neither wait for this write nor fail with it.

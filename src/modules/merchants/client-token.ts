@@ -42,7 +42,7 @@ export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** The signature is not verified. */
+/** `keyIdOfToken` does not verify the signature. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -82,8 +82,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Base64 decoders accept padding, other alphabets and nonzero trailing bits. Without this check, a token would have
- * several valid spellings. The signature covers the encoded header and payload, so only the encoding of the signature
+ * Base64 decoders accept padding, other alphabets and nonzero trailing bits, so without this check a token would have
+ * several valid encodings. The signature covers the encoded header and payload, so only the encoding of the signature
  * needs a check.
  */
 function hasCanonicalSignature(token: string): boolean {

@@ -13,7 +13,10 @@ export function checksumEvmAddress(text: string): string | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
 }
 
-/** If all letters have the same case, the address has no checksum (EIP-55), and only its format is checked. */
+/**
+ * If all letters of an EVM address have the same case, the address has no checksum (EIP-55), and only the format is
+ * checked.
+ */
 export function evmAddressError(address: string): string | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
 

@@ -62,7 +62,7 @@ export function parseExtendedPublicKey(text: string): HDKey {
 
 function accountNode(text: string, bytes: Uint8Array): HDKey {
   const fields = new DataView(bytes.buffer, bytes.byteOffset)
-  // If byte 45 is 0, the key is private, even if the version bytes are those of a public key.
+  // If byte 45 of an extended key is 0, the key is private, even if the version bytes are those of a public key.
   if (fields.getUint8(45) === 0) throw new Error(privateKeyMessage)
   if (fields.getUint32(0) !== 0x0488b21e) {
     throw new Error('The extended public key has a version other than xpub, such as ypub, zpub or tpub.')
@@ -82,12 +82,12 @@ const privateKeyMessage =
   'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key, ' +
   'and move the funds of a key that was disclosed.'
 
-/** Parsing the key and deriving the chain cost as much as deriving an address. */
+/** Parsing the extended public key and deriving the chain cost as much as deriving an address. */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** The cache has a limit, because in live mode every merchant has its own extended public keys. */
+/** The cache of extended public keys has a limit, because in live mode every merchant has its own keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

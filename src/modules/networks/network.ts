@@ -10,7 +10,7 @@ export const networks = defineEnum({
 
 export type Network = (typeof networks)[number]
 
-/** Networks of the same family have the same address for a public key. */
+/** A public key has the same address on all networks of an address family. */
 const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 export type AddressFamily = (typeof addressFamilies)[number]
@@ -58,7 +58,7 @@ export function addressFamily(network: Network): AddressFamily {
   return families[network]
 }
 
-/** Returns the spelling in asset codes, for example `Erc20` (contract 2.4). */
+/** Returns the spelling of the network in asset codes, for example `Erc20` (contract 2.4). */
 export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }

@@ -121,7 +121,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns an exclusive upper bound that includes all rows with the same creation time. */
+/** Returns an exclusive upper bound that includes all rows with the same creation time as the position. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -21,7 +21,7 @@ export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; r
 /**
  * Actions are newest first.
  *
- * @param input `subject` is the id of an object. If `subject` is set, only actions on this object are listed.
+ * @param input if `subject` (the id of an object) is set, only actions on this object are listed
  * @throws DomainError INVALID_INPUT
  */
 export async function listOperatorActions(

@@ -19,7 +19,7 @@ import {
 } from './repository.ts'
 import { signInAction } from './sign-in.ts'
 
-/** The operator must receive and open the sign-in link within this time. */
+/** The operator must receive and open the sign-in link within an hour. */
 const linkLifetimeMs = 3_600_000
 
 const OperatorInput = z.object({ name: operatorName() })

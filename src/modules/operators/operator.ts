@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rejectField, text } from '../../core/input.ts'
 
-/** `look` may open all pages of the console. `act` may also perform actions. */
+/** The role `look` may open all pages of the console. The role `act` may also perform actions. */
 export const operatorRoles = ['look', 'act'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
@@ -33,7 +33,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** Any characters are allowed. The length is counted in code points. */
+/** A password may contain any characters. The length of a password is counted in code points. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

@@ -39,7 +39,7 @@ export async function searchAcrossMerchants(
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 
-/** `id` leads to a console page, so a deposit has the id of its wallet. */
+/** `id` identifies a console page. A deposit has no page, so its `id` is the id of its wallet. */
 export function searchRow(hit: SearchHit) {
   const { type, isExact, row } = hit
   const { merchantId, createdAt } = row

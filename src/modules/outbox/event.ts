@@ -63,7 +63,7 @@ export function objectTypeOf(type: EventType): EventObjectType {
 
 const sequenceDigits = 10
 
-/** Sequences have four bytes in the database. */
+/** Event sequences have four bytes in the database. */
 export const maxEventSequence = 2 ** 31 - 1
 
 /**

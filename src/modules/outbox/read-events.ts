@@ -60,8 +60,8 @@ export async function latestEventSequence({ db, merchantId }: EventReadContext):
 }
 
 /**
- * Rejects a cursor beyond the latest event. Such a cursor comes from another database, or from before a restore from a
- * backup, and a client with this cursor would miss events.
+ * Rejects a cursor beyond the latest event, because a client with this cursor would miss events. A cursor beyond the
+ * latest event comes from another database, or from before a restore from a backup.
  *
  * @param latest a known lower bound of the latest sequence, which can save a query
  * @returns `after`

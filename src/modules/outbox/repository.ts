@@ -63,7 +63,7 @@ export const insertEventRow = insertRow('events')
  * The id of an event's ledger transfer. The query must join `payouts` by `events.object_id`, and `payout_events` by
  * payout id and status. The opening transfer of an imported wallet has the wallet's id.
  *
- * PostgreSQL's COALESCE is not leakproof, so under row-level security it would prevent the use of an index.
+ * PostgreSQL's COALESCE is not leakproof, so COALESCE would prevent the use of an index under row-level security.
  */
 export const transferIdOfEvent = sql<string>`case events.type when 'wallet.transaction.inbound' then events.object_id
   when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id

@@ -2,12 +2,12 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** A flag is set if it has a value. The items of a list are separated by commas. */
+/** A flag of a command is set if it has a value. The items of a list are separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
 export type ActionField = {
   readonly name: string
-  /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
+  /** The syntax in the command is `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
   /** A field without a label is not an input of the form. */
@@ -20,7 +20,7 @@ export type ActionField = {
   readonly isRequiredInForm?: true
 }
 
-/** An action of operators. The command and the console's form derive from this declaration. */
+/** The command and the console's form derive from the declaration of an action. */
 export type ActionDeclaration = {
   readonly name: string
   /** `formName` is required if the console has several forms for the action. */
@@ -43,7 +43,7 @@ export type ActionDeclaration = {
   readonly reasonHint?: string
   /** Maps names of the operation's input fields to names in `fields`, if the names differ. */
   readonly errorFields?: FieldNames
-  /** The secret field of the result. The console shows the secret once. */
+  /** The secret field of the action's result. The console shows the secret once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }
   /** `values` includes the `reason`. */
   readonly run: (service: Service, values: ActionValues) => Promise<Readonly<Record<string, unknown>>>

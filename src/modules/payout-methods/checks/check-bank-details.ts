@@ -93,7 +93,7 @@ function bicError(text: string): string | null {
   return countryCodes.has(country) ? null : 'The fifth and sixth characters of a BIC are a country code (ISO 3166).'
 }
 
-/** ISO 3166-1 alpha-2, and XK, which SWIFT uses for Kosovo. */
+/** The codes of ISO 3166-1 alpha-2, and XK, which SWIFT uses for Kosovo. */
 const countryCodes = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
   CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR
@@ -110,7 +110,8 @@ export function checkAba(routingNumber: string): IdentifierCheck {
 
 function abaError(text: string): string | null {
   if (!/^\d{9}$/.test(text)) return 'An ABA routing number has nine digits.'
-  // 00 is the US government, 01 to 12 are banks, 21 to 32 thrifts, 61 to 72 electronic payments, 80 traveler's cheques.
+  // The first two digits: 00 is the US government, 01 to 12 banks, 21 to 32 thrifts, 61 to 72 electronic payments, 80
+  // traveler's cheques.
   if (!/^(0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(text)) {
     return 'An ABA routing number begins with 00 to 12, 21 to 32, 61 to 72 or 80.'
   }
@@ -123,7 +124,7 @@ function abaError(text: string): string | null {
 // (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Allows spaces and lower case (ISO 13616). */
+/** Allows spaces and lower case in an IBAN (ISO 13616). */
 export function checkIban(iban: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }
