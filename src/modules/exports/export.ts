@@ -16,7 +16,7 @@ export type ExportRecord = Readonly<Record<string, ExportCell>>
  */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** `balanceAfter` is the balance after this line according to the ledger, or `null` if the balance is unknown. */
+/** `balanceAfter` is the balance after this line, or `null` if the balance is unknown. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount

@@ -12,10 +12,7 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 
 export const PeriodInput = z.object(periodFields)
 
-/**
- * `from` is `null` if the period has no start. If `isFinal` is true, the rows of the period can no longer change, so
- * repeated exports are identical.
- */
+/** If `isFinal` is true, the rows of the period can no longer change, so repeated exports are identical. */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**

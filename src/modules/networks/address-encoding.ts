@@ -31,7 +31,6 @@ function accountBytes(publicKey: Uint8Array): Uint8Array {
   return keccak_256(point).subarray(-20)
 }
 
-/** EIP-55: a letter is upper case if the hash has a digit of 8 or more at the same position. */
 function withChecksum(digits: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
   return digits.replace(/[a-f]/g, (letter, index: number) =>

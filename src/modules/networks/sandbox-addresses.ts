@@ -17,10 +17,6 @@ export const sandboxExtendedPublicKeys = {
   tron: 'xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr',
 } as const
 
-/**
- * On EVM networks and Tron, the address derives from chain `1` of the sandbox's key and 62 bits of a hash of the
- * merchant's id.
- */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
   const branch = cachedNode(`${family} ${merchantId}`, () => {

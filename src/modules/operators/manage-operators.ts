@@ -25,7 +25,6 @@ const linkLifetimeMs = 3_600_000
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** A sign-in link can be used once. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
 /**

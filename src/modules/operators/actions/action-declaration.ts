@@ -20,7 +20,6 @@ export type ActionField = {
   readonly isRequiredInForm?: true
 }
 
-/** The command and the console's form derive from the declaration of an action. */
 export type ActionDeclaration = {
   readonly name: string
   /** `formName` is required if the console has several forms for the action. */
