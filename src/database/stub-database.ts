@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * Runs each query for warm-up, but returns `count` artificial rows instead of the result. All ids in a row are equal,
- * so that the row seems to refer to itself.
+ * For the warm-up, runs each query but returns `count` stub rows instead of the result. All ids in a stub row are
+ * equal, so that every reference leads to a stub row.
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
@@ -34,7 +34,7 @@ type StubRow = Readonly<Record<string, unknown>>
 
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // If columns of two tables have the same name, the uuid is used, because ids cause further queries.
+  // If tables have columns with the same name, the column of type `uuid` wins, because an id leads to further queries.
   const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
   const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
   return { ...Object.fromEntries(values), sequence: number, rowCount: 1, total: 1 }

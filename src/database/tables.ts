@@ -2,10 +2,10 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Kysely's types, inserts and the decoding of rows are derived from this declaration.
+ * Kysely's types, INSERT statements and the decoding of rows derive from this declaration.
  *
- * In merchants' tables, `merchantId` comes first: in this declaration, in the primary key and in every index. `ownerId`
- * is the customer's id, or the merchant's id in rows without a customer, so that one index serves both.
+ * In merchants' tables, `merchantId` is the first column of the declaration, the primary key and every index. `ownerId`
+ * is the customer's id, or the merchant's id in rows without a customer, so that one index serves all owners.
  */
 export const tables = {
   installation: {
@@ -516,10 +516,7 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/**
- * Deliveries are no longer signed with a webhook secret after its time `until`. `until` is `null` for the newest
- * secret.
- */
+/** A webhook secret that signs deliveries until the time `until`. `until` is `null` for the newest secret. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * `owner` is a customer's `name`, or null for the merchant itself. People and accounts are fictional; account numbers
- * and addresses are valid unless a label says otherwise.
+ * `owner` is a customer's `name`, or null for the merchant itself. People and accounts are fictional. Account numbers
+ * and addresses are valid, except where a label marks an error.
  */
 
 export const rates = [
@@ -10,7 +10,6 @@ export const rates = [
   { fromCode: 'USDT', toCode: 'ZAR', rate: '18.15' },
 ]
 
-// There is no fee from USDT to ZAR, so such a payout has `fee: null`.
 export const fees = [
   { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.5', percent: '0.25' },
   { assetCode: 'USDT', recipientCurrency: 'NGN', flat: '0.5', percent: '0.3' },
@@ -30,7 +29,10 @@ const business = { customerType: 'business' as const, isClosed: false }
 const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
 const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
 
-/** The customers are sorted by descending `joinedDaysAgo`, so the last customer is at the top of lists. */
+/**
+ * The customers are sorted by descending `joinedDaysAgo`. Lists in the API are newest first, so they begin with the
+ * last customer.
+ */
 export const customers = [
   {
     ...individual,

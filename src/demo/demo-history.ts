@@ -6,7 +6,7 @@ export const historyDays = 90
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** `reports` are the bank's reports; a payout without reports waits for an operator. */
+/** A payout without `reports` of the bank waits for an operator. */
 export type PlannedPayout = {
   readonly at: number
   readonly owner: string | null
@@ -42,12 +42,12 @@ export type PlannedDeposit = {
 const plannedPayouts = 394
 export const demoPayoutCount = plannedPayouts + latestPayouts.length
 
-/** Relative numbers of payouts per weekday, from Sunday, and per hour, from 6 to 17 UTC. */
+/** The relative numbers of payouts per weekday (from Sunday) and per hour of the day (from 6 to 17 UTC). */
 const weekdayWeights = [12, 100, 112, 106, 104, 124, 34]
 const firstHour = 6
 const hourWeights = [2, 5, 9, 12, 12, 10, 7, 9, 10, 9, 6, 3]
 
-/** The planned payouts are at least this old, so that banks have decided all of them. */
+/** Every planned payout has at least this age, so that banks have decided all planned payouts. */
 const latestMs = 4 * hourMs
 
 export function planPayouts(random: SeededRandom, now: number): readonly PlannedPayout[] {
@@ -90,7 +90,6 @@ export function joinedAt(owner: string, now: number): number {
   return now - joinedDaysAgo * dayMs
 }
 
-/** Small amounts are more frequent. Most amounts are round. */
 function planAmount(random: SeededRandom, [min, max]: readonly [min: number, max: number]): string {
   const units = min + Math.floor(((max - min) * random.integer(0, 1_000) * random.integer(0, 1_000)) / 1_000_000)
   return random.chance(0.35) ? `${units}.${random.digits(2)}` : `${Math.max(min, Math.round(units / 5) * 5)}`
@@ -129,10 +128,7 @@ function planLatest(
   return { at, owner, payout, reports: outcome === null ? [] : reports[outcome] }
 }
 
-/**
- * For each week and each wallet that pays often, plans a deposit before the payouts. The round amount of a deposit
- * covers the payouts and their fees.
- */
+/** Plans one deposit per week and wallet, before the week's first payout. */
 export function planDeposits(payouts: readonly PlannedPayout[], now: number): readonly PlannedDeposit[] {
   const weeks = new Map<string, { readonly first: PlannedPayout; total: number }>()
   for (const each of payouts) {

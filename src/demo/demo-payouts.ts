@@ -3,7 +3,6 @@ import { adasAccount, mistypedAccount, settlementAccount, thabosAccount } from '
 const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
 const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
 
-/** The two payouts that are still in progress use no rail. */
 export const latestPayouts = [
   {
     ...nigeria,
@@ -84,7 +83,7 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The rail `za-eft` is no longer configured. */
+/** The rail `za-eft` is not configured. */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const recipientIn =
@@ -124,7 +123,10 @@ const southAfricanPeople = [
   southAfrican('Anele Jacobs', '1187730254', 'Nedbank', '198765'),
 ]
 
-/** `amount` is in units of the stablecoin. Ada's wallet is reserved for the tour. */
+/**
+ * `amount` is in units of the stablecoin. The demo's history does not use Ada's wallet, because the tour needs its
+ * balance.
+ */
 export const payers = [
   {
     owner: null,

@@ -19,7 +19,8 @@ import { historySteps } from './history-steps.ts'
 import { webhookSteps } from './webhook-steps.ts'
 
 /**
- * The demo's API key is the same in every sandbox, so that examples work when pasted. Live mode rejects this API key.
+ * The demo's API key is the same in every sandbox, so that the documentation's examples work unchanged. Live mode
+ * rejects this API key.
  */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
@@ -29,9 +30,9 @@ export const demoKey: ApiKey = {
 export const demoApiKey = formatApiKey(demoKey)
 
 /**
- * Seeds an empty database with the demo merchant and ninety days of history, by calling operations.
+ * Seeds an empty database with the demo merchant and ninety days of history.
  *
- * @returns whether the demo exists; it is not created if there are other merchants
+ * @returns whether the demo exists; the demo is not created if there are other merchants
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   let merchantId: string | null = null
@@ -47,8 +48,8 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // The webhooks are seeded in a second transaction, because events get their numbers after the commit. Webhook
-  // endpoints need a key that encrypts their secrets.
+  // Events get their numbers after COMMIT, so the webhooks are seeded in a second transaction. Webhook endpoints need
+  // an encryption key for their secrets.
   if (merchantId !== null && service.secrets !== noSecrets) await seedWebhooks(service, merchantId)
   return hasDemo
 }
@@ -61,7 +62,7 @@ async function seedWebhooks(service: Service, merchantId: string): Promise<void>
   })
 }
 
-/** PORT may have changed since the demo stored the URLs of its webhook endpoints. */
+/** The configured port may have changed since the demo stored the URLs of its webhook endpoints. */
 export async function pointDemoWebhooksTo(service: Service, origin: string): Promise<void> {
   const key = await apiKeyById(service.db, { id: demoKey.id })
   if (!key) return
@@ -80,14 +81,14 @@ function pastService(service: Service, tx: Tx, { read }: SeedClock): Service {
   return createService({ ...service, db: databaseWithin(service.db, tx), clock: read })
 }
 
-/** Runs the operations' own transactions within `tx`, so that the demo is created once and atomically. */
+/** Runs transactions within `tx`, so that the demo is created once and atomically. */
 function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
 type SeedClock = { readonly read: () => number; readonly set: (time: number) => void }
 
-/** The clock stands still during each operation, so that all rows of an operation have the same time. */
+/** The clock does not advance during an operation, so that all rows of an operation have the same time. */
 function createSeedClock(now: number): SeedClock {
   let at = now - historyDays * dayMs
   return {

@@ -21,7 +21,6 @@ export type SeedStep = { readonly at: number; readonly run: () => Promise<unknow
 const minuteMs = 60_000
 const seed = 2026
 
-/** No bank is called, because the plan contains the bank's reports. */
 const railLimits = { callMs: 10_000, idempotentForMs: dayMs }
 
 export function historySteps(context: Context, now: number): readonly SeedStep[] {
@@ -59,7 +58,7 @@ export function historySteps(context: Context, now: number): readonly SeedStep[]
     at,
     run: () => depositTo(`${owner} ${assetCode}`, { amount, reference: `Transfer ${1_000 + place}` }),
   }))
-  // Customers are closed late, because nothing can be created for a closed customer.
+  // Nothing can be created for a closed customer, so customers are closed near the end of the history.
   const closings = customers
     .filter(({ isClosed }) => isClosed)
     .map(({ name }) => ({
@@ -79,7 +78,7 @@ export function historySteps(context: Context, now: number): readonly SeedStep[]
   ]
 }
 
-/** The demo's routes end before the payouts that wait for an operator, which would otherwise be paid. */
+/** The demo's routes end before the last payouts, so that the last payouts wait for an operator. */
 function routeSteps(context: Context, payouts: readonly PlannedPayout[]): readonly SeedStep[] {
   const first = payouts[0]?.at ?? 0
   const firstUndecided = payouts.find(({ reports }) => reports.length === 0)?.at ?? 0

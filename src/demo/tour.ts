@@ -11,10 +11,10 @@ import type { GraphiqlTab } from '../server/pages/graphiql.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 
 /**
- * Returns GraphiQL's tabs for the demo merchant, one per file of `tour/`. Later steps refer to the payout of tab 6 by
- * its idempotency key, because its id is unknown when the page is rendered.
+ * Returns GraphiQL's tabs for the demo merchant, one per file in `tour/`. Later tabs find the payout of tab 6 by its
+ * idempotency key, because the payout's id is unknown when the page is rendered.
  *
- * The tour's ids belong to the oldest objects, so its inputs and idempotency keys stay valid after restarts.
+ * The tour uses the ids of the oldest objects, so that inputs and idempotency keys stay valid after restarts.
  */
 export async function tourTabs(service: Service): Promise<readonly GraphiqlTab[]> {
   const ids = await findDemoIds(service)
@@ -72,7 +72,6 @@ function oldestOwnedBy(customerId: string | undefined) {
   return { owner: customerId === undefined ? ('any' as const) : { customerId }, last: 1 }
 }
 
-/** An empty id means that there is no item. The tour's tab for an empty id reports that the object is missing. */
 function firstIdOf({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
   return item?.id ?? ''
 }

@@ -12,7 +12,7 @@ import type { SeedStep } from './history-steps.ts'
 import type { SeededRandom } from './load/fake-data.ts'
 import { createRandom } from './load/fake-data.ts'
 
-/** The URL has the default port until the service starts. */
+/** A service that starts replaces the port 4000 in this URL with the configured port. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it received',
@@ -20,11 +20,10 @@ const sandboxReceiverEndpoint = {
 
 const endpointAgeMs = 60 * dayMs
 
-/** Only the last events have deliveries in the log, so that a start is quick. */
+/** Only the latest events have webhook deliveries, so that the service starts quickly. */
 const loggedMs = 5 * dayMs
 const maxLoggedEvents = 400
 
-/** The receiver was down for a while, so the log has deliveries that failed and were sent again. */
 const outage = { fromMs: 30 * hourMs, forMs: 0.4 * hourMs }
 
 type SeedAttempt = { readonly status: number | null; readonly answer: string | null; readonly error: string | null }

@@ -7,7 +7,7 @@ import type { ListCondition } from './list-queries.ts'
 import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
-/** Finds lists of all merchants whose stored row counts, for one block size, differ from their rows. */
+/** Finds lists whose stored row counts differ from their rows, for one block size. */
 export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
   acrossMerchants(
     selectFrom(
@@ -21,7 +21,7 @@ export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: 
   ),
 )
 
-/** Selects a row once for each list that counts it. */
+/** A row that several lists count is selected once for each list. */
 function selectCountedRows(): RawBuilder<unknown> {
   const selects = declaredLists.flatMap(({ name, table, order, conditions, countedScopes = [] }) =>
     countedScopes.flatMap(({ parent, conditionLabels }) => {

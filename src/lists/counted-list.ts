@@ -5,26 +5,22 @@ import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
- * Identifies a list whose row counts are stored in `list_counts`. Rows of a list with stored counts can be deleted, so
- * its sequence numbers have gaps; the stored counts still give the length and any page without counting or skipping
- * rows.
- *
- * `list_counts` stores how many rows a list has in each block of 32, 32² and 32³ sequence numbers, and in total. A page
- * is found by skipping whole blocks, the largest first.
+ * Identifies a list whose rows can be deleted, so that the sequence numbers have gaps. `list_counts` stores how many
+ * rows the list has in each block of 32, 32² and 32³ sequence numbers, and in total. A page is found by skipping whole
+ * blocks instead of rows.
  */
 export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
-/** Block sizes, largest first. `wholeListBlockSize` means one block for the whole list. */
+/** The block sizes are sorted largest first. `wholeListBlockSize` means one block for the whole list. */
 export const blockSizes = [32_768, 1_024, 32]
 export const wholeListBlockSize = 0
 
 /** Sequence numbers fit in 31 bits. */
 const maxBlock = 2_147_483_647
 
-/** How many blocks one query reads, from the nearer end of the range. */
 const blockBatchSize = 8
 
-/** The start of a page: the first row at or below `fromSequence` after skipping `skip` rows (fewer than 32). */
+/** The page starts after skipping the first `skip` rows (fewer than 32) at or below `fromSequence`. */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
 export async function updateListCounts(
@@ -41,7 +37,7 @@ export function readListCount(db: Reader, { merchantId, list }: CountedListKey):
   )
 }
 
-/** Returns `null` if the list has no more than `offset` rows. */
+/** Returns `null` if the list has at most `offset` rows. */
 export async function findPageStart(
   db: Reader,
   { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
@@ -61,7 +57,6 @@ export async function findPageStart(
   return { fromSequence, skip }
 }
 
-/** Adjacent blocks of one size, which together contain `rowCount` rows of the list. */
 type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
 type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
@@ -88,7 +83,7 @@ async function findBlock(
   return null
 }
 
-/** `/` is an integer division in SQL. */
+/** In SQL, `/` between integers is an integer division. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(
@@ -134,7 +129,7 @@ function selectBlocks(p: BlockRangeParams) {
 }
 
 /**
- * Omits parent objects whose list never had a row.
+ * A parent object whose list never had a row is absent from the result.
  *
  * @param parents the parents' ids, by the name of each parent's list
  */

@@ -5,12 +5,12 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Cursors from an earlier version have `previousName`, and are still accepted. */
+/** `previousName` is the list's name in cursors of an earlier version, which the list still accepts. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * Lists, for each filter, the members that an earlier version added to the list's name in cursors. Cursors of the
- * earlier version are rejected if the request has another filter, so newer filters are never listed here.
+ * The members that an earlier version stored in cursors, for each filter of the earlier version. If a request has a
+ * newer filter, the list rejects cursors of the earlier version.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
@@ -29,8 +29,8 @@ type CursorSource = {
 }
 
 /**
- * Lists with the same name have the same rows. If no row can match the filters, the list's name contains them instead,
- * so that the list accepts no cursor of another list.
+ * Lists with the same rows have the same name. If no row can match the filters, the list's name contains the filters,
+ * so that the list rejects cursors of other lists.
  */
 export function cursorNames(
   list: CursorSource,

@@ -10,10 +10,6 @@ import type { MaintainedTotals } from './totals.ts'
 
 export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
-/**
- * Pages, connections, totals, the filter fields of both APIs, the audit's recount and tests derive from a list's
- * declaration.
- */
 export type ListDeclaration<
   Table extends TableName,
   Joined extends TableName,
@@ -26,23 +22,28 @@ export type ListDeclaration<
   MaintainedTotals<NoInfer<Name>> & {
     /** The list's name in cursors and stored counts. */
     readonly name: string
-    /** The noun for a row of the list in messages, capitalized. */
+    /** The capitalized noun for a row in messages. */
     readonly noun: string
     readonly filters: Fields
     /**
-     * Converts filters to conditions; returns `null` if no row can match. By default each filter is the condition of
-     * the same name. If the lists of several parent objects are read, `toConditions` runs once, with the first parent.
-     * Therefore a parent object may affect only the condition on the parent.
+     * Returns `null` if no row can match the filters. By default, each filter is the condition of the same name. When
+     * the lists of several parent objects are read, `toConditions` runs only for the first parent object, so only the
+     * condition on the parent may depend on the parent object.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,
       context: ListContext,
     ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
-    /** Selects one customer's rows. `customerCondition` always applies if the caller acts as a customer. */
+    /**
+     * The condition that selects one customer's rows. The condition always applies to a client token for one customer.
+     */
     readonly customerCondition?: NoInfer<Name>
     readonly previousCursors?: PreviousCursors<Fields>
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
-    /** The sequence that numbers the rows, if rows may be imported with their original times, out of order. */
+    /**
+     * The sequence that numbers the rows. Only lists whose rows may be imported with their original times have
+     * `importedAs`.
+     */
     readonly importedAs?: NumberedList
     readonly pageSize?: number
     readonly pageColumns?: readonly (Listed & keyof RowOf<Table>)[]

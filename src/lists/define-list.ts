@@ -72,11 +72,10 @@ export function defineList<
       (context: ListContext, input: SliceInputFields, columns: Projection): MaybePromise<Slice<ProjectedRow>>
       (context: ListContext, input: SliceInputFields): MaybePromise<Slice<Row>>
     },
-    /** Reads a part of the list within `knownSpan`, which the caller computed from the request's times. */
     sliceWithin: (context: ListContext, knownSpan: SequenceSpan, input: SliceInputFields, columns?: Projection) =>
       readListSlice(list, context, parseSlice(input), { columns, knownSpan }) as unknown as MaybePromise<Slice<Row>>,
     /**
-     * Compares the columns `names` of at most `maxRows` rows after the cursor, for a condition that no index serves.
+     * Compares the columns `names` of at most `maxRows` rows after the cursor, for a condition without an index.
      *
      * @throws DomainError INVALID_INPUT
      */
@@ -93,7 +92,7 @@ export function defineList<
     sliceParser: (parent: Parent | null) =>
       parent === null ? parseSlice : createSliceParser(SliceInput, parentOf(parent)),
     /**
-     * Returns a function that reads the same part of the lists of several parent objects, by parent id.
+     * Returns a function that reads the same part of several parent objects' lists.
      *
      * @throws (the returned function) DomainError INVALID_INPUT
      */
@@ -117,7 +116,10 @@ export function defineList<
       else if (needsCursor || needed.length === 0) needed.push(...sequenceColumns(list))
       return createProjection(needed)
     },
-    /** Reads the newest rows (at most `limit`), or only the row with the number `sequence`, for a merged list. */
+    /**
+     * Reads rows for a list that merges several lists: at most `limit` rows, newest first, or only the row with the
+     * number `sequence`.
+     */
     newest: async (
       db: Reader,
       { merchantId, conditions, created, sequence, limit }: NewestRowsRequest<Name>,
@@ -142,7 +144,7 @@ export function defineList<
     /** The order of the rows is unspecified. */
     find: (({ db, merchantId }: ListContext, ids: readonly string[], columns?: Projection) => {
       const [id] = ids
-      // `id = ?` is cheaper than `id in (…)` with one element.
+      // In SQL, `id = ?` is faster than `id in (…)` with one element.
       if (id !== undefined && ids.length === 1) return list.queries.byId(db, { merchantId, id }, columns)
       return list.queries.byIds(db, { merchantId, ids }, columns)
     }) as {
@@ -162,14 +164,13 @@ export type ListSearch = {
   readonly maxRows: number
 }
 
-/** The search continues after the cursor `next`. `searchedUntil` is the time of the last row that was compared. */
+/** `next` is the cursor for the next search. `searchedUntil` is the time of the last row that was compared. */
 export type SearchResult<Row> = {
   readonly items: readonly Row[]
   readonly next: string | null
   readonly searchedUntil: string | null
 }
 
-/** The conditional type distributes over a union of row types. */
 type PageRow<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
 export type ColumnNeeds<Parent extends string> = {
@@ -200,7 +201,7 @@ function eraseTypes(declaration: AnyListDeclaration): DeclaredList {
   } as unknown as DeclaredList
 }
 
-/** Returns `null` if the caller acts as a customer and the request selects another customer's rows. */
+/** Returns `null` if the caller acts as a customer, and the request selects rows of a different customer. */
 function restrictToCustomer(
   { customerCondition: condition }: Pick<AnyListDeclaration, 'customerCondition'>,
   values: ConditionValues<string> | null,

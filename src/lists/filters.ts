@@ -3,8 +3,8 @@ import { parseUuid } from '../core/ids-and-clock.ts'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * `rest` overrides the filter's REST name (by default the name in snake case) and REST description; `null` omits the
- * filter from REST.
+ * `rest` overrides the filter's name and description in REST. By default, the REST name is the name in snake case. If
+ * `rest` is `null`, REST does not have the filter.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
@@ -21,8 +21,8 @@ type RestOverrides = { readonly name?: string; readonly description?: string }
 export type FilterFields = Readonly<Record<string, FilterField>>
 
 /**
- * Filters by any owner, the merchant itself, or one customer (ruling 18). Pages have their own error message, because
- * REST specifies owners differently.
+ * Filters by any owner, the merchant itself, or one customer (ruling 18). The error message for pages differs, because
+ * REST has a different notation for owners.
  */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
   ...createFilter('owner', ownerFilter(), { description, rest }),
@@ -36,7 +36,7 @@ export const filterByEnum = <const Values extends readonly string[]>(
   rest: RestOverrides | null = {},
 ) => createFilter(values, optionalOneOf(values), { description, rest })
 
-/** REST accepts any text, and an unknown value matches nothing (ruling 19). */
+/** In REST, an unknown value is not an error, but matches no rows (ruling 19). */
 export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -77,7 +77,7 @@ export function filterSchemas<Fields extends FilterFields, Which extends 'schema
 
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
-/** Absent and null mean `any`. `message` is the error for an invalid customer id. */
+/** Absent and null mean `any`. `message` is the error message for an invalid customer id. */
 const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
@@ -94,11 +94,11 @@ const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
   if (owner === 'merchant') return merchantId
-  // The merchant's own rows have the merchant's id as `ownerId`, but the merchant is not a customer.
+  // The merchant's own rows have the merchant's id as `ownerId`. A filter by customer must not match these rows.
   return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }
 
-/** Returns conditions for a table in which the merchant's own rows have no customer. */
+/** Returns conditions for a table in which the merchant's own rows have no customer id. */
 export function customerConditions(owner: OwnerFilter): { customerId?: string; isMerchantOwned?: true } {
   if (typeof owner === 'object') return owner
   return owner === 'merchant' ? { isMerchantOwned: true } : {}

@@ -23,10 +23,8 @@ type PageCriteria = {
 type PageOffset = { readonly below: number; readonly skip: number }
 
 /**
- * Reads a page, newest first. The total and the rows come from one snapshot.
- *
- * If a list has neither a gapless sequence nor stored counts, it ends after `maxCountedRows` rows, which limits how
- * many rows a request counts or skips.
+ * The total and the rows come from one snapshot. A list with neither a gapless sequence nor stored counts ends after
+ * `maxCountedRows` rows, because a request must not count or skip more rows.
  */
 export async function readPage(
   list: DeclaredList,
@@ -92,7 +90,7 @@ async function readPageWithCountedTotal(
   const isWithinLimit = skip > 0 && skip < maxCountedRows
   const first = isWithinLimit ? await queries.sequenceAfter(read, { ...params, ...span, skip }) : null
   if (skip > 0 && first === null) return { items: [], total: await countBelow(span.below, maxCountedRows), page, limit }
-  // The skipped rows need no count, because their number is known.
+  // Counts only the rows after the skipped rows.
   const below = first === null ? span.below : first + 1
   const rest = maxCountedRows - skip
   const [items, countedRest] = await Promise.all([

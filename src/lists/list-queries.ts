@@ -12,11 +12,11 @@ export type QualifiedColumn = { [Table in TableName]: `${Table}.${keyof Tables[T
 export type ListCondition = {
   readonly column: QualifiedColumn
   readonly operator?: '=' | 'in' | 'not in' | 'is null'
-  /** Constants that are part of the SQL text, so that a partial index can serve the query. */
+  /** Constant values, which are part of the SQL text, so that a query can use a partial index. */
   readonly value?: readonly string[]
-  /** The column that orders lists with this condition, if it differs from the list's own `order`. */
+  /** The sequence column for queries with this condition, if the sequence column differs from the list's `order`. */
   readonly order?: QualifiedColumn
-  /** The table of the parent objects, if the column is the id of a parent that has a list. */
+  /** The table of the parent objects, if the column is the id of a parent object that has a list. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }
@@ -31,17 +31,18 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   readonly createdAt: QualifiedColumn
   readonly conditions: { readonly [Each in Name]: ListCondition }
   /**
-   * Conditions on the leading columns of one index, in index order, with all possible values of each column. The next
-   * column of the index is the sequence number. If a request has only some of these conditions, its query is a UNION
-   * ALL of one index range for each combination of the other columns' values, so columns should have few values.
+   * Conditions on the first columns of an index, in the order of the index, with all possible values of each column.
+   * The next column of the index must be the sequence number.
+   *
+   * If a request lacks some of these conditions, the query reads one index range for each combination of the missing
+   * columns' values, and merges the ranges with UNION ALL. Therefore each column must have few values.
    */
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
-/** Values by condition name. A list condition without a value does not apply. */
+/** Values by condition name. A condition whose value is absent does not apply. */
 export type ConditionValues<Name extends string> = { readonly [Each in Name]?: unknown }
 
-/** A `SequenceRange` with times and an offset. */
 type RowRange = {
   readonly above: number
   readonly below: number
@@ -61,27 +62,26 @@ type ConditionParams = { readonly merchantId: string } & ConditionValues<string>
 
 type ListRowsQuery<Values> = (db: Reader, params: Values, columns?: Projection) => MaybePromise<object[]>
 
-/** Each query prepares one statement for each combination of conditions that requests use. */
+/** Each combination of conditions has its own SQL statement. */
 export type ListQueries = {
-  /** Rows are newest first unless `isAscending`. */
+  /** Rows are newest first, unless `isAscending` is true. */
   readonly rows: ListRowsQuery<ConditionParams & RowRange>
   readonly rowsOfPages: ListRowsQuery<ConditionParams & RowRange>
   readonly count: (db: Reader, params: ConditionParams & RowRange) => MaybePromise<number>
-  /** Returns the sequence number of the row that follows the newest `skip` rows of a range. */
+  /** Skips the newest `skip` rows of a range, and returns the sequence number of the next row. */
   readonly sequenceAfter: (db: Reader, params: ConditionParams & Omit<RowRange, 'limit'>) => MaybePromise<number | null>
   readonly markAt: (
     db: Reader,
     params: ConditionParams & { readonly fromSequence: number },
   ) => MaybePromise<SequenceMark | null>
   readonly byId: ListRowsQuery<{ readonly merchantId: string; readonly id: string }>
-  /** The order of the rows is unspecified. */
   readonly byIds: ListRowsQuery<{ readonly merchantId: string; readonly ids: readonly string[] }>
-  /** Queries for the lists of several parent objects. The map's keys are the names of conditions on a parent. */
+  /** Queries that read the lists of several parent objects, by the name of the condition on the parent. */
   readonly byParent: ReadonlyMap<string, ParentQueries>
 }
 
 type ParentQueries = {
-  /** Reads up to `limit` rows from one end of each parent object's list. The order of the rows is unspecified. */
+  /** Reads up to `limit` rows of each parent object's list, in no particular order. */
   readonly rows: ListRowsQuery<ConditionParams & ParentRowRange>
   readonly counts: (
     db: Reader,
@@ -89,7 +89,7 @@ type ParentQueries = {
   ) => MaybePromise<{ id: string; total: number }[]>
 }
 
-// Conditions are accessed by name, so these queries are untyped. Declarations are typed, and tests compile every query.
+// TypeScript cannot check these queries, because they access conditions by name. Tests compile every query.
 type UntypedRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 type UntypedSource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
   readonly joins?: (rows: never) => unknown
@@ -119,7 +119,6 @@ export function buildListQueries(source: UntypedSource): ListQueries {
 
 type ListQueryParts = ReturnType<typeof buildQueryParts>
 
-/** A condition's `order` takes precedence over the list's `order`. */
 export function sequenceColumn(
   { order, conditions }: Pick<UntypedSource, 'order' | 'conditions'>,
   isGiven: (condition: string) => boolean,
@@ -167,7 +166,10 @@ function buildQueryParts({
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isJoined) ? join(rows) : rows
     },
     orderOf: (has: HasFilter) => sequenceColumn({ order, conditions }, has),
-    /** Returns the index ranges to merge (see `mergedBy`). If no merge is needed, returns one range without values. */
+    /**
+     * Returns the index ranges that must be merged (see `mergedBy`), or one range without values if none must be
+     * merged.
+     */
     rangesOf: (has: HasFilter): readonly ColumnValues[] => {
       const applied = names.filter(has)
       if (applied.length === 0 || !applied.every((name) => name in mergedBy)) return [[]]
@@ -201,14 +203,13 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   const { table, id = `${table}.id`, createdAt, conditions } = source
   const { filters, query, join, whole, ofPages, joinedFor, orderOf, rangesOf, filtered } = parts
   const allRows = () => selectFromUntyped(table)
-  /** If index ranges are merged, the rows are unordered. */
   const inRange = (rows: UntypedRows, p: ListQueryParams, has: HasFilter) => {
     const range = filtered(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
     return rangesOf(has)
       .map((values) => values.reduce((each, [column, value]) => each.where(column, '=', value), range))
       .reduce((merged, each) => merged.unionAll(each))
   }
-  // ORDER BY must name the columns of a UNION ALL without their table.
+  // After UNION ALL, ORDER BY must refer to a column without its table.
   const orderColumn = (has: HasFilter) => (rangesOf(has).length > 1 ? unqualifiedName(orderOf(has)) : orderOf(has))
 
   const buildRowsQuery = (selected: (rows: UntypedRows, has: HasFilter) => UntypedRows) =>
@@ -216,7 +217,8 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
       const range = inRange(selected(allRows(), has), p, has)
         .orderBy(orderColumn(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
-      // OFFSET is added only if needed, because PostgreSQL assumes that an unknown offset is large, and then sorts.
+      // Adds OFFSET only if needed, because PostgreSQL's planner assumes that an unknown offset is large, and chooses
+      // to sort.
       return has('skip') ? range.offset(p.skip) : range
     })
   const rows = buildRowsQuery(whole)
@@ -232,7 +234,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
   const byId = query([], (p) => merchantRows(p).where(id, '=', p.id))
   const byIds = query([], (p) => merchantRows(p).where(id, 'in', listParam(p.ids)))
-  // Only the conditions that determine the sequence column affect this query.
+  // This query uses only those conditions that determine the sequence column.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
     (p, has) =>
@@ -255,12 +257,12 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   }
 }
 
-/** A CTE first finds the last row to read of each parent object's list, so that no further rows are read. */
+/** A CTE finds the last row of each parent object's page first, so that the query reads no further rows. */
 function buildParentQueries({ table, conditions }: UntypedSource, parts: ListQueryParts, parent: string) {
   const { filters, query, whole, joinedFor, orderOf, filtered } = parts
   const { column, parentTable: parents } = conditions[parent] as ListCondition
   const names = filters.filter((name) => name !== parent)
-  // The parent's id comes from a join, not from a parameter.
+  // The query gets the parent's id from a join instead of a parameter.
   const exceptParent = (has: HasFilter) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const parentRows = (p: ListQueryParams, has: HasFilter) =>

@@ -17,7 +17,7 @@ import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
 export type ListSliceRequest = CreatedRange & SliceRequest
 
-/** @param knownSpan limits the slice to sequence numbers that the caller computed from the request's times */
+/** @param knownSpan sequence numbers that the caller has computed from the times in the request */
 export function readListSlice(
   list: DeclaredList,
   context: ListContext,
@@ -37,9 +37,7 @@ export function readListSlice(
   })
 }
 
-/**
- * Searches a declared list by `columns`, which include the id, the time and the sequence number. Returns whole rows.
- */
+/** The search compares `columns`, which must include the id, the time and the sequence number. Returns whole rows. */
 export async function searchListSlice(
   list: DeclaredList,
   context: ListContext,
@@ -77,8 +75,8 @@ type SliceCriteria = {
 }
 
 /**
- * If the list's total is stored and the request has no time range, `total` reads it. Without a stored total, `total`
- * counts at most `maxCountedRows` rows, and returns `null` if there are more.
+ * `total` returns the stored total if there is one and the request has no time range. Otherwise `total` counts the
+ * rows, and returns `null` above `maxCountedRows`.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -142,7 +140,7 @@ export type ParentFilter = {
 }
 
 /**
- * If `parent` is set, requests have no filter by that parent object.
+ * If `parent` is set, a request cannot filter by the parent object.
  *
  * @throws (the parser) DomainError INVALID_INPUT
  */
@@ -158,7 +156,7 @@ export function createSliceParser(
   }
 }
 
-/** The reader runs no more queries than a reader of one list, unless the request has cursors. */
+/** Reads the lists of several parent objects with the queries of one list, unless the request has cursors. */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent
   const parseRequest = createSliceParser(SliceInput, parent)
@@ -188,7 +186,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions for the lists of other parent objects differ only in the parent's id. */
+  /** The conditions for the first parent object. For the other parent objects, only the parent's id differs. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

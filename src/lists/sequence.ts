@@ -9,7 +9,6 @@ type TableWith<Column extends string> = {
   [Table in TableName]: Column extends keyof (typeof tables)[Table] ? SnakeCase<Table> : never
 }[TableName]
 
-/** Lists whose rows are numbered per merchant, in order of creation. */
 export type NumberedList = Exclude<
   TableWith<'sequence'>,
   'deposits' | 'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
@@ -17,10 +16,7 @@ export type NumberedList = Exclude<
 
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/**
- * Gapless sequences of a merchant besides those of `NumberedList`. The name of an owner's sequence ends with the
- * owner's id.
- */
+/** The names of further gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
 export type SequenceName =
   | 'deposits'
   | 'events'
@@ -47,8 +43,8 @@ export async function takeSequenceNumber(tx: Tx, merchantId: string, name: Seque
 }
 
 /**
- * Assigns a new row its number and time together, so that sorting by time and id gives the order of the numbers (ruling
- * 17). If processes' clocks differ or a clock was set back, the row gets the latest time of the list.
+ * Assigns a number and a time together, so that an order by time and id equals the order of the numbers (ruling 17). If
+ * a process's clock is behind, the row gets the latest time of the list.
  */
 export function newRowFields(
   tx: Tx,
@@ -65,16 +61,15 @@ export function newRowFields(
 }
 
 /**
- * Like `newRowFields`, but also takes a number per owner. The two numbers are taken concurrently, because each is a
- * round trip on PostgreSQL.
+ * Takes one number from the merchant's sequence and one from the owner's sequence. The numbers are taken concurrently,
+ * because each is a round trip on PostgreSQL.
  */
 export async function newRowFieldsOfOwner(
   tx: Tx,
   numbering: NumberingContext,
   { ownerId, name }: { ownerId: string; name: OwnerNumberedList },
 ): Promise<NewRowFields & { readonly ownerSequence: number }> {
-  // Locks the merchant's sequence first. The lock serializes writers, so an owner's rows have the same order as the
-  // merchant's.
+  // Locks the merchant's sequence first, so that an owner's rows have the same order in both sequences.
   const [row, ownerSequence] = await allOrFirstError([
     newRowFields(tx, numbering, name),
     takeSequenceNumber(tx, numbering.merchantId, `${name}:${ownerId}`),
@@ -85,8 +80,8 @@ export async function newRowFieldsOfOwner(
 export type ImportedRow = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
 /**
- * An imported row keeps its times (the exception of ruling 17). Rows that are created afterwards are never older than
- * an imported row.
+ * An imported row keeps its original times (an exception of ruling 17). Rows that are created after the import are
+ * never older than the imported row.
  */
 export async function numberImportedRow(
   tx: Tx,
@@ -113,17 +108,18 @@ export async function numberImportedRowOfOwner(
 }
 
 /**
- * Returns whether no row of the list is older than the previous row. Only an imported row can be older.
+ * Returns false if a row of the list is older than the previous row. Only imported rows can be older.
  *
  * @param name `undefined` for a list whose rows are never imported
  */
 export function isListSorted(db: Reader, merchantId: string, name: NumberedList | undefined): MaybePromise<boolean> {
   if (name === undefined) return true
-  // A customer's token can't read the sequence, so its lists count as unsorted. They are short.
+  // A client token for one customer cannot read the sequence, so a customer's list counts as unsorted. Customers' lists
+  // are short.
   return mapMaybe(sortedSequence(db, { merchantId, name }), (sequence) => sequence?.isSorted === 1)
 }
 
-/** The time and id of the latest row are empty if rows have no times. */
+/** `latestTime` is 0 and `latestId` is null if rows have no times. */
 type SequenceState = Pick<RowOf<'sequences'>, (typeof stateColumns)[number]>
 
 const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
@@ -131,8 +127,8 @@ const stateColumns = ['latest', 'latestTime', 'latestId', 'isSorted'] as const
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null, isSorted: 1 }
 
 /**
- * A row that is not later than the latest row gets the latest time, plus 1 ms if its id would not sort after the latest
- * id.
+ * If a row's time is not after the latest time, the row gets the latest time. If the row's id would then sort before
+ * the latest id, the row's time is 1 ms later.
  */
 function advanceState(
   { latest, latestTime, latestId, isSorted }: SequenceState,
@@ -148,8 +144,8 @@ function advanceState(
 }
 
 /**
- * Called for a new row of another list that is merged with this list. Returns the latest number and time of this list.
- * The list's next row gets no earlier time than `time`. Locks the sequence, so that the two lists have one order.
+ * Called when a row is added to another list that is merged with this list. Locks the sequence, so that the rows of
+ * both lists have one order: the next row of this list is not older than `time`.
  */
 export function stampSequence(
   tx: Tx,
@@ -162,8 +158,8 @@ export function stampSequence(
 }
 
 /**
- * Locks a list's sequence before a transaction takes its other locks. This avoids deadlocks: a transaction that waits
- * for this lock holds no other lock.
+ * Called before a transaction takes other locks. This order prevents deadlocks, because a transaction that waits for a
+ * sequence holds no other lock.
  */
 export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): void {
   const sequence = { merchantId, name }
@@ -221,7 +217,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** `null` if there is none. If rows are never deleted, the latest number is the list's total. */
+/** Returns `null` for an empty list. If rows are never deleted, the latest number is the list's total. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

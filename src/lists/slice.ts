@@ -9,20 +9,18 @@ export const maxSliceSize = 100
 export const defaultSliceSize = 20
 
 /**
- * Part of a list, newest first, for a GraphQL connection.
- *
- * `total` counts rows when it is called; `null` means too many to count in one request.
+ * `total` counts the rows when it is called. The total is `null` if there are too many rows to count in one request.
  */
 export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** Only this list accepts the cursor. */
+  /** A cursor is valid only for the list that returned it. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }
 
-/** Bounds are exclusive. At most `limit` rows are read: the newest, or the oldest if `isAscending`. */
+/** Bounds are exclusive. The range contains the newest `limit` rows, or the oldest if `isAscending` is true. */
 export type SequenceRange = {
   readonly above: number
   readonly below: number
@@ -34,7 +32,7 @@ export type SequenceRange = {
  * A list whose rows are numbered in order of creation (keyset pagination).
  *
  * @param name identifies the list in cursors: its owner, kind and filters
- * @param previousName the list's name in cursors of an earlier version, which are still accepted
+ * @param previousName the list's name in cursors of an earlier version, which the list still accepts
  */
 export type SequencedList<Item> = {
   readonly name: readonly unknown[]
@@ -44,7 +42,7 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
-/** The lists of several parents, for example the wallets of each customer; `keys` are the parents' ids. */
+/** `keys` are the ids of the parent objects. */
 export type SequencedLists<Item> = {
   readonly keys: readonly string[]
   readonly keyOf: (item: Item) => string
@@ -63,7 +61,7 @@ export const sliceFields = {
 
 export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
 
-/** Sequence numbers fit in 31 bits. */
+/** Sequence numbers have 31 bits. */
 const maxSequence = 2_147_483_647
 
 export type SliceableList<Context, Input, Item> = {
@@ -71,8 +69,8 @@ export type SliceableList<Context, Input, Item> = {
 }
 
 /**
- * Reads one row more than requested, to find out whether there are more. Checks for rows on the other side of a cursor
- * too, because the cursor's row and all rows beyond it may have been deleted.
+ * Reads one row more than requested, to find out whether the list has more rows. Also checks whether rows exist on the
+ * other side of a cursor, because all of those rows may have been deleted.
  *
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined, or for a cursor of another list
  */
@@ -87,7 +85,7 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
-    // Each range includes the cursor's own row.
+    // Each range includes the row of the cursor.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
@@ -123,9 +121,9 @@ export async function searchSlice<Item>(
 }
 
 /**
- * Reads the same part of many lists with one query. Returns the same cursors as `readSlice`.
+ * Reads the same part of many lists with one query.
  *
- * @param lists `rows` may return the rows of the lists in any order
+ * @param lists `rows` may return rows in any order
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined
  */
 export async function readSlices<Item>(
@@ -160,12 +158,15 @@ export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: nu
 type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: () => string
   readonly request: SliceRequest
-  /** Whether the list has rows before or at the cursor `after`, and at or behind the cursor `before`. */
+  /**
+   * `hasRowsBefore`: the row of the cursor `after`, or a newer row, exists. `hasRowsBehind`: the row of the cursor
+   * `before`, or an older row, exists.
+   */
   readonly hasRowsBefore: boolean
   readonly hasRowsBehind: boolean
 }
 
-/** `rows` were read from one end of the list, and may include one extra row. */
+/** `rows` may include one extra row, which only shows that the list has more rows. */
 function buildSlice<Item>(
   rows: Item[],
   { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,
@@ -208,7 +209,7 @@ function sliceSizeField() {
     )
 }
 
-/** Computes the short hash of a list's name for cursors, at the first call. */
+/** Cursors contain a short hash of the list's name. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** The time range from `createdFrom` (inclusive) to `createdBefore` (exclusive); `null` means no bound. */
+/** `createdFrom` is inclusive and `createdBefore` is exclusive. `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
 /** Both bounds are exclusive. */
@@ -11,7 +11,7 @@ export type SequenceSpan = { readonly above: number; readonly below: number }
 
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
-/** Sequence numbers fit in 31 bits. */
+/** Sequence numbers have 31 bits. */
 export const fullSpan: SequenceSpan = { above: 0, below: 2_147_483_647 }
 
 export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boolean {
@@ -19,7 +19,7 @@ export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boo
 }
 
 /**
- * Before migration 0022, a row could be earlier than its predecessor by the maximum difference between processes'
+ * Before migration 0022, a row could be older than the row before it, by up to the difference between two processes'
  * clocks.
  */
 const maxClockSkewMs = 60_000
@@ -27,15 +27,18 @@ const maxClockSkewMs = 60_000
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/** If a request has one time bound, adds the other, so that all requests with bounds share one statement. */
+/**
+ * If a request has only one time bound, adds the other bound, so that requests with one or two bounds share a
+ * statement.
+ */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
- * Finds the sequence numbers of a time range by binary search. The resulting range is slightly too wide, so queries
- * also compare the times of rows. If the list is unsorted because rows were imported, the result is the full range.
+ * Binary search for the sequence numbers of a time range. The result is slightly too wide, so queries also compare the
+ * times of rows. If imported rows make the list unsorted, returns the full range.
  */
 export function findSpan(
   created: CreatedRange,
@@ -61,7 +64,7 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
 
 async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < time) return newest.sequence
-  // Invariant: rows up to `before` were created before `time`, rows from `after` were not.
+  // Invariant: rows up to `before` were created before `time`. Rows from `after` on were created at or after `time`.
   let before = 0
   let after = newest.sequence
   while (after - before > 1) {

@@ -10,14 +10,16 @@ import { latestSequenceNumber } from './sequence.ts'
 
 export const maxCountedRows = 10_000
 
-/** Totals of a list that need no counting. Totals that need no counting do not apply to requests with a time range. */
+/** Totals that a request can read without counting. A request with a time range must count its rows. */
 export type MaintainedTotals<Name extends string> = {
   /**
-   * The gapless sequence that numbers the rows. Rows that this sequence numbers are never deleted, so its latest number
-   * is the total.
+   * The gapless sequence that numbers the rows. Rows of this list are never deleted, so the latest number is the total.
    */
   readonly numberedBy?: NumberedList | 'deposits'
-  /** Each scope has stored counts of all rows or of each parent's rows, in total and by the values of one condition. */
+  /**
+   * A scope has stored counts of all rows, or of each parent's rows. A scope can also have counts by the value of one
+   * condition.
+   */
   readonly countedScopes?: readonly CountedScope<Name>[]
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
@@ -37,8 +39,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * Returns `null` if no total is stored for the list. If the caller acts as a customer, the merchant's totals do not
- * apply, because they count other customers' rows.
+ * Returns `null` if no total is stored for the list. The merchant's totals include all customers' rows, so they do not
+ * apply if the caller acts as one customer.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },
@@ -68,7 +70,7 @@ function merchantTotalReader(
   return null
 }
 
-/** Parent objects without rows are absent from the result. */
+/** A parent object without rows is absent from the result. */
 export function parentTotalsReader(
   source: TotalsSource,
   params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },
@@ -109,7 +111,6 @@ function givenConditionNames(values: ConditionValues<string>): string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined)
 }
 
-/** Returns the row's sequence number in each list that counts the row. */
 export function countedListsOfRow(
   source: TotalsSource & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,

@@ -5,10 +5,8 @@ import { findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * Copies the database to a new file, which gets its final name when it is complete, checked and on disk.
- *
- * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. VACUUM rebuilds the indexes,
- * so a damaged index is not visible in the copy. Therefore the database is checked as well as the copy.
+ * Uses VACUUM INTO, because SQLite's backup API restarts whenever another process writes. Checks the original database
+ * too: VACUUM rebuilds the indexes, so a damaged index is not visible in the copy.
  *
  * @throws Error when the database or the copy is damaged, or the copy is incomplete
  */
@@ -38,7 +36,10 @@ function requireIntegrity(raw: Sqlite.Database, sentence: string): void {
   if (errors.length > 0) throw new Error(`${sentence}: ${errors.slice(0, 3).join('; ')}`)
 }
 
-/** The database may be in use, so the copy's row counts must lie between the counts before and after copying. */
+/**
+ * Other processes may write during the copy, so the copy's row counts must lie between the counts before and after
+ * copying.
+ */
 function requireCompleteCopy(path: string, { atLeast, atMost }: { atLeast: RowCounts; atMost: RowCounts }): void {
   const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {

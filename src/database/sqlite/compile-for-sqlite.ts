@@ -2,7 +2,7 @@ import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** If the `name` of a parameter is `null`, its value is a constant. */
+/** A query parameter whose `name` is `null` is a constant. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
@@ -20,10 +20,10 @@ export function compileForSqlite(node: RootOperationNode): SqliteStatement {
 
 class SqliteCompiler extends SqliteQueryCompiler {
   /**
-   * Binds a list as one JSON array, so that one statement serves lists of any length.
+   * Binds a list as one JSON array, so that one SQL statement works for lists of any length.
    *
-   * The unary plus hides bound values from SQLite's planner. If a plan depended on bound values, SQLite would prepare a
-   * statement with ORDER BY or LIMIT again for each execution.
+   * The unary plus before a bound value hides the value from SQLite's query planner. If a plan depended on bound
+   * values, SQLite would prepare a statement with ORDER BY or LIMIT again for each execution.
    */
   protected override visitValue(node: ValueNode): void {
     if (node.value === noIndexMarker) {

@@ -10,10 +10,10 @@ import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
  * Checks that the file at `path` is a database of this service, or creates an empty file that only its owner can read.
- * SQLite gives the WAL the file mode of the database. With `canCreateFolder`, also creates the folder of a new file.
+ * SQLite gives the WAL the same file mode as the database.
  *
  * @throws Error when the folder is missing, the file is another program's database, or the file is missing and
- * `mustExist` is true
+ *   `mustExist` is true
  */
 export function prepareDatabaseFile(
   path: string,
@@ -43,7 +43,7 @@ export function prepareDatabaseFile(
 
 type FileContents = 'nothing' | 'ours' | 'foreign'
 
-/** Opens the file for writing only if a transaction must be rolled back after a crash. */
+/** Opens the file for writing only if a crash left a transaction that must be rolled back. */
 export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
     return readContents(path, migrations, { readonly: true })
@@ -79,12 +79,15 @@ type FileSuffix = keyof typeof fileDescriptions
 
 type FileStatus = 'same' | 'removed' | 'replaced'
 
-/** If `isWalEmpty`, a new, empty file has replaced the WAL. */
+/** If `isWalEmpty` is true, an empty file has replaced the WAL. */
 type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
 
 export type FileWatch = {
   readonly requireUnchanged: () => void
-  /** Reads check at most every 100 ms, because no other process of this service can start and commit in less time. */
+  /**
+   * `requireRecentlyUnchanged` checks at most every 100 ms, because no other process of this service can start and
+   * commit in less time.
+   */
   readonly requireRecentlyUnchanged: () => void
   readonly isUnchanged: () => boolean
   readonly close: () => void
@@ -94,11 +97,11 @@ const checkIntervalMs = 100
 const idleCheckIntervalMs = 1_000
 
 /**
- * Watches the database file, the WAL and the WAL's index. SQLite continues to use files that were removed or replaced,
- * and commits to them are lost when the process ends.
+ * If the database file, the WAL or the WAL index is removed or replaced, SQLite continues to use the old file, and
+ * loses all further commits when the process ends.
  *
- * After a change the process rejects everything permanently, because it cannot know what other processes did to the
- * files.
+ * After a change of the database files, the process permanently rejects every read and write, because another process
+ * may have written to the new files.
  *
  * @param onChange called once; returns advice for the error message
  */
@@ -163,15 +166,12 @@ function statFile(path: string): Stats | undefined {
   }
 }
 
-/**
- * The wait for a checkpoint blocks the event loop, which is acceptable because the service has already stopped using
- * the database.
- */
+/** The wait for a checkpoint blocks the event loop, but the service has already stopped using the database. */
 const checkpointTimeoutMs = 1_000
 
 /**
- * Checkpoints a WAL that was unlinked while open, because otherwise its acknowledged writes would be lost when the
- * process ends. Does nothing if other processes may have written to a new WAL.
+ * Checkpoints a WAL that was unlinked while open, because otherwise the acknowledged writes in the WAL would be lost
+ * when the process ends. Does nothing if other processes may have written to a new WAL.
  *
  * @returns whether the whole WAL is in the database file and on disk
  */
@@ -188,10 +188,10 @@ export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatus
 }
 
 /**
- * Checks that the WAL contains all pages that its index counts.
+ * Checks that the WAL file contains every page that the WAL index refers to.
  *
- * @throws Error when the WAL was removed while another process had it open: the current WAL lacks that process's
- *   commits, and must not be extended
+ * @throws Error when the WAL was removed while another process had it open: the current WAL lacks commits of the other
+ *   process
  */
 export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
   const pageSize = raw.pragma('page_size', { simple: true }) as number
@@ -206,7 +206,6 @@ export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
 const walHeaderBytes = 32
 const frameHeaderBytes = 24
 
-/** The results `log` and `checkpointed` are numbers of pages. */
 function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
   const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return result as NonNullable<typeof result>

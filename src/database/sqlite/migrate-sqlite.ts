@@ -36,7 +36,7 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys refer to tables by name, so after the rename they refer to the new table.
+  // Foreign keys refer to tables by name, so they refer to the new table after the new table is renamed.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
     raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
@@ -62,9 +62,9 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Foreign keys are
- * off, because otherwise dropping a table would search for references to each of its rows, without an index. The pragma
- * `foreign_keys` works only outside of transactions.
+ * Locks the file for writing first, so that processes that start simultaneously do not migrate twice. Turns foreign
+ * keys off, because otherwise SQLite would search for references to each row of a dropped table without an index. The
+ * pragma `foreign_keys` has no effect inside a transaction.
  *
  * @throws Error when a later version has migrated the file, or a migration finds rows that it cannot convert
  */

@@ -17,15 +17,14 @@ import { commitWatch, sqliteReader } from './sqlite-reader.ts'
 import { sqliteWriter } from './sqlite-writer.ts'
 import { writerEpoch } from './writer-epoch.ts'
 
-/** @throws Error with the path when the file cannot be opened (see `prepareDatabaseFile`) */
+/** @throws Error with the path when the file cannot be opened */
 export function openSqlite(path: string, migrations: readonly Migration[], options: EngineOptions): Database {
   const { onFatal, onStopped = () => {}, onCommitted } = options
   const { writing, reading } = openConnections(path, migrations, options)
   const files = watchFiles(path, (statuses) => {
     reader.refresh()
     const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
-    // The writing connection closes first: closing last, it would remove the WAL, which may contain commits of other
-    // processes.
+    // If a writing connection closes last, SQLite removes the WAL, which may contain commits of other processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))
@@ -62,7 +61,8 @@ export function openSqlite(path: string, migrations: readonly Migration[], optio
       commits.close()
       reader.refresh()
       files.close()
-      // If the files were replaced, a writing connection that closes last would remove the new WAL.
+      // If a writing connection closes last, SQLite removes the WAL. If the database files were replaced, the WAL
+      // belongs to another process.
       if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()
@@ -74,7 +74,7 @@ const savedAdvice = 'All acknowledged writes are saved in the database file.'
 const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * The writer process must have opened the file before.
+ * Call only after the writer process has opened the database.
  *
  * @throws Error with the path when the file cannot be opened
  */
@@ -108,11 +108,7 @@ export function openSqliteReader(
   }
 }
 
-/**
- * Inspects the file without changing it, and leaves no files behind.
- *
- * @throws Error when the file cannot be opened, or is not a database of this service
- */
+/** @throws Error when the file cannot be opened, or is not a database of this service */
 export function inspectSqlite(path: string, migrations: readonly Migration[]): InspectedDatabase {
   prepareDatabaseFile(path, migrations, { mustExist: true, onWarning: () => {} })
   const reading = openConnection(path, { isReadOnly: false, isInspection: true })
@@ -208,12 +204,12 @@ function openConnections(
       const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
       if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite also syncs the folder of the database, but ignores errors of this sync. Without the sync, a power failure
-      // could remove the new files.
+      // SQLite also syncs the database's folder, but ignores errors of this sync. Without a sync of the folder, a power
+      // failure can remove new files.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // An open connection would keep its lock on the files, and later attempts would fail.
+      // An open connection would keep its lock on the database file.
       writing.raw.close()
       throw error
     }
@@ -235,7 +231,7 @@ function withPathInErrors<Result>(path: string, run: () => Result): Result {
     return run()
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
-    // SHMSIZE means that the disk has no space for the WAL index.
+    // The error SQLITE_IOERR_SHMSIZE means that the disk has no space for the WAL index.
     const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new TemporarilyUnavailableError(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })

@@ -25,8 +25,8 @@ import { appliedMigrations } from './migrate-sqlite.ts'
 import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
- * Copies the backup into the database's folder, checks the copy, and renames it when it is complete and on disk. If the
- * process is killed during the restore, the database stays unchanged, and the next restore removes the incomplete copy.
+ * If the process is killed during the restore, the database stays unchanged, and the next restore removes the
+ * incomplete copy.
  *
  * @throws Error in the same cases as `restoreDatabase`
  */
@@ -61,7 +61,10 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/** The move is synchronous, so that a service has almost no time to start between the check and the move. */
+/**
+ * The move is synchronous, so that a service has almost no time to start between the check for running services and the
+ * move.
+ */
 function moveIntoPlace(
   copy: string,
   path: string,
@@ -71,8 +74,8 @@ function moveIntoPlace(
   let previousLocation: string | null = null
   if (existsSync(path)) {
     previousLocation = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
-    // A hard link and then one rename keep the path occupied. If the path were free for a moment, a starting service
-    // would create a new database.
+    // The link and the rename keep a file at `path` at every moment, so that a service that starts does not create a
+    // new database.
     linkSync(path, previousLocation)
     renameSync(copy, path)
   } else {
@@ -140,7 +143,7 @@ async function readHeader(path: string): Promise<Buffer> {
   }
 }
 
-/** The field for the page size has two bytes, so the value 1 means 65,536. */
+/** The file header has two bytes for the page size, so SQLite stores a page size of 65,536 as 1. */
 function pageSizeOf(header: Buffer): number {
   const field = header.readUInt16BE(16)
   return field === 1 ? 65_536 : field
@@ -162,7 +165,7 @@ function requireValidBackup(copy: string, migrations: readonly Migration[], back
   }
 }
 
-/** Copies that running processes use are kept. */
+/** Does not remove the copy of a restore that is still running. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -182,7 +185,7 @@ function isAlive(pid: number): boolean {
 
 type FileUser = { readonly pid: number; readonly command: string }
 
-/** Processes that use the file are found on Linux only. */
+/** Finds the processes that use the file, on Linux only. */
 function findFileUsers(path: string): FileUser[] {
   const files = new Set(
     ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),

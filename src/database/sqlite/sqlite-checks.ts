@@ -4,7 +4,6 @@ import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
 import { useMemory } from './sqlite-connection.ts'
 
-/** Finds damaged pages and indexes, and violated constraints and foreign keys. */
 export function findIntegrityErrors(raw: Sqlite.Database): string[] {
   try {
     useMemory(raw, 'scans')
@@ -88,7 +87,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** SQLite stores a definition with the whitespace that its author typed. */
+/** SQLite stores the SQL text of a table definition with the original whitespace. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

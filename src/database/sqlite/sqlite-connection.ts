@@ -18,12 +18,12 @@ export type SqliteConnection = {
 
 export const lockTimeoutMs = 5_000
 
-/** Each prepared statement uses about 15 KB, which garbage collection frees after the statement's eviction. */
+/** A prepared statement uses about 15 KB. */
 const maxPreparedProjections = 500
 
 /**
- * The size of an unused buffer that represents a statement's memory inside SQLite. V8 does not count that memory:
- * without the buffer, garbage collection would start only after tens of thousands of evicted statements.
+ * V8 does not count the memory that SQLite allocates for a statement, so each cached statement has an unused buffer of
+ * this size. Without the buffers, garbage collection would start only after tens of thousands of evicted statements.
  */
 const projectionMemoryBytes = 32 * 1024
 
@@ -36,11 +36,11 @@ type PreparedStatement = {
 }
 
 /**
- * Sets `synchronous=FULL` and reads it back. The default of better-sqlite3 for WAL files is NORMAL, which loses
- * acknowledged commits in a power failure.
+ * Sets `synchronous=FULL`, because the default of better-sqlite3 for WAL files is NORMAL, which loses acknowledged
+ * commits in a power failure.
  *
- * @param isInspection the connection changes nothing. Unlike a read-only connection, an inspection connection removes
- * the WAL that it created, if no other process has the file open.
+ * @param isInspection true for a connection that changes nothing. Unlike a read-only connection, an inspection
+ *   connection removes the WAL that it created, if no other process has the file open.
  */
 export function openConnection(
   path: string,
@@ -86,9 +86,9 @@ export function openConnection(
 }
 
 /**
- * Scans of whole tables sort more rows than fit in memory, so their temporary rows are stored in unnamed files. The
- * temporary files are in the database's folder, because in a container no other folder may be writable. Sorting uses as
- * much memory as the cache.
+ * A scan of a whole table may sort more rows than fit in memory, so SQLite writes temporary files. The temporary files
+ * are in the database's folder, because in a container no other folder may be writable. SQLite sorts with as much
+ * memory as `cache_size` allows.
  */
 export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void {
   if (use === 'scans') raw.pragma(`temp_store_directory = '${dirname(raw.name).replaceAll("'", "''")}'`)
@@ -97,8 +97,7 @@ export function useMemory(raw: Sqlite.Database, use: 'requests' | 'scans'): void
 }
 
 /**
- * Retries for up to 5 s, because SQLite ignores the busy timeout while another process changes the journal mode of the
- * same new file.
+ * Retries, because SQLite ignores the busy timeout while another process changes the journal mode of the same new file.
  */
 function enableWal(raw: Sqlite.Database): void {
   const unchanged = new Int32Array(new SharedArrayBuffer(4))
@@ -117,7 +116,8 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // A JavaScript number cannot represent every amount. Rows without amounts use numbers, which are faster than bigints.
+  // A JavaScript number cannot represent every amount. Numbers are faster than bigints, so rows without amounts use
+  // numbers.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -132,7 +132,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   }
 }
 
-/** Triggers change no rows and foreign keys do not cascade, so a statement changes only this table. */
+/** A statement changes only one table, because triggers change no rows and foreign keys do not cascade. */
 function changedTableIn(sql: string): ChangedTable {
   const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
@@ -140,7 +140,7 @@ function changedTableIn(sql: string): ChangedTable {
 
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
-/** All names in the generated code are parameters of our own queries. */
+/** Only parameter names of our own queries become part of the generated code. */
 function createBinder(parameters: SqliteStatement['parameters']): PreparedStatement['bind'] {
   const constants = parameters.map(({ value }) => encodeParameter(null, value))
   const values = parameters.map(({ name }, i) =>
@@ -183,7 +183,7 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
   }
 }
 
-/** Generated code is faster than a loop. All names in the generated code are columns of our own queries. */
+/** Generated code is faster than a loop. Only column names of our own queries become part of the generated code. */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`

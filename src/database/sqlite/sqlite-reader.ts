@@ -8,18 +8,17 @@ import { useMemory } from './sqlite-connection.ts'
 export type SqliteReader = Reader & {
   readonly snapshot: Database['snapshot']
   readonly refresh: () => void
-  /** `noteCommit` is called after each commit, so that callers can read their own writes. */
+  /** `noteCommit` must be called after each commit of this process, so that callers can read their own writes. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
   readonly version: (table: TableName) => number
 }
 
 /**
- * Runs reads on a read-only connection, in one read transaction for each event-loop iteration. Opening a transaction
- * for each statement would cost four times as much. The transaction ends with the iteration, so it neither returns
- * stale rows nor delays a checkpoint.
+ * Runs reads on a read-only connection, in one read transaction for each event-loop iteration. A transaction for each
+ * statement would cost four times as much. A longer transaction would return stale rows and delay checkpoints.
  *
  * @param writing this process's writing connection, if any
- * @param requireFiles called before each transaction; throws if the files have changed
+ * @param requireFiles called before each transaction; throws if the database files have changed
  */
 export function sqliteReader(
   connection: SqliteConnection,
@@ -28,7 +27,8 @@ export function sqliteReader(
   const begin = connection.raw.prepare('begin')
   // ROLLBACK needs no I/O, so it works even after a failed read.
   const end = connection.raw.prepare('rollback')
-  // `data_version` increases with each commit of another connection. This process counts its own commits by table.
+  // SQLite's `data_version` increases with each commit of another connection. This process counts its own commits by
+  // table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
   const ownCommits = new Map<ChangedTable, number>()
   let isOpen = false
@@ -39,7 +39,7 @@ export function sqliteReader(
   function openTransaction(): void {
     if (isOpen) return
     requireFiles()
-    // The version is read before BEGIN, so that rows can be newer than the version, but never older.
+    // `data_version` must be read before BEGIN, so that the rows are never older than the version.
     readDataVersion()
     begin.run()
     isOpen = true
@@ -58,14 +58,14 @@ export function sqliteReader(
   }
 
   /**
-   * Updates `latestVersion` or `failures`. `latestVersion` and `failures` never decrease, and one of them increases
-   * after each commit of another process.
+   * Increases `latestVersion` or `failures` after each commit of another process. `latestVersion` and `failures` never
+   * decrease.
    */
   function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
     } catch {
-      // Another process has locked the file, so it may have committed.
+      // If another process has locked the file, the other process may have committed.
       failures++
     }
   }
@@ -80,7 +80,7 @@ export function sqliteReader(
       const endedBefore = transactionsEnded
       const answer = read({ execute })
       const result = answer instanceof Promise ? await answer : answer
-      // An overdue batch may have been committed during the read, which ends the transaction.
+      // A commit by the writer ends the read transaction, so the snapshot must be read again.
       if (transactionsEnded === endedBefore) return result
       if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
     }
@@ -135,9 +135,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /**
-   * Returns `null` while the file cannot be read. A failed read calls the watcher, whose own read reports the error.
-   */
+  /** Returns `null` if the file cannot be read. The watchers are then called, and their own reads report the error. */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)
@@ -165,7 +163,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     },
     pollSoon: () => {
       if (watchers.size === 0 || nextPoll) return
-      // Polls in `setImmediate`, so that the callers of the commit get their results first.
+      // Callers of the commit get their results before `setImmediate` runs the poll.
       nextPoll = setImmediate(() => {
         nextPoll = null
         poll()

@@ -20,8 +20,9 @@ import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 export const maxBatchSize = 256
 
 /**
- * A queue that has waited this long (or as long as the last batch took, if that is longer) is committed within the
- * current event-loop iteration. So during a flood of requests, at least half of the time remains for commits.
+ * A queue is overdue after `minOverdueMs`, or after the duration of the last batch if that is longer. An overdue queue
+ * is committed within the current event-loop iteration, so that commits get at least half of the time during a flood of
+ * requests.
  */
 const minOverdueMs = 50
 
@@ -37,8 +38,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
   /**
-   * The excluded writes caused a rollback of an earlier run of this batch. Excluded writes are rejected when the batch
-   * ends.
+   * Writes that caused a rollback of an earlier run of this batch. Excluded writes are rejected when the batch ends.
    */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
@@ -52,19 +52,20 @@ type WriteBatch = {
 }
 
 /**
- * Group commit: the writes that arrive while a batch commits form the next batch. The operations of a batch run one
- * after another in one transaction, with one COMMIT and one sync. Guarantees:
+ * Group commit: the writes that arrive during a batch form the next batch. The operations of a batch run one after
+ * another in one transaction, with one COMMIT and one sync.
  *
- * - Callers get their results only after the COMMIT. Errors also wait for the COMMIT, because they may depend on an
- * earlier operation's writes.
- * - An operation that throws before it has written changes nothing.
- * - If an operation throws after it has written, the batch is rolled back and runs again without that operation.
- * Operations check before they write, so a batch is rarely rolled back. A savepoint for each operation would cost more.
- * - An operation that awaits anything but its statements fails, because a batch ends within one event-loop iteration.
+ * - Callers get results and errors only after the COMMIT. An error may depend on the writes of an earlier operation in
+ *   the same batch.
+ * - An operation that throws before its first write changes nothing.
+ * - If an operation throws after a write, the batch is rolled back and runs again without the operation. A rollback is
+ *   rare, because operations check before they write. A savepoint for each operation would cost more.
+ * - An operation that awaits anything except its own statements fails, because a batch must end within one event-loop
+ *   iteration.
  *
  * @param requireDatabaseFile called before each batch and after its commit; throws if the file was removed or replaced
- * @param requireWriterEpoch called in each transaction before its writes; throws if another process has taken over
- * (fencing)
+ * @param requireWriterEpoch called in each transaction before its writes; throws if another process has become the
+ *   writer
  * @param onCommit called after each commit with the changed tables, before any caller gets a result
  * @param onFatal called when the outcome of a commit is unknown, or a callback throws
  */
@@ -86,7 +87,7 @@ export function sqliteWriter(
 ): SqliteWriter {
   const { raw } = connection
   const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
-  // If SQLite waited for a lock, it would block the event loop and all reads. `runBatch` retries instead.
+  // While SQLite waits for a lock, the event loop and all reads are blocked. `runBatch` retries instead.
   raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
@@ -97,8 +98,8 @@ export function sqliteWriter(
   let queue: SqliteWrite[] = []
   let isBusy = false
   /**
-   * True if the last batch was a single write and no other write arrived in its event-loop iteration. The next write of
-   * an idle writer does not wait for other writes to join its batch.
+   * `isIdle` is true if the last batch was a single write, and no other write arrived in the same event-loop iteration.
+   * While the writer is idle, the next write runs immediately, without waiting for other writes.
    */
   let isIdle = false
   let lastBatchSize = 0
@@ -143,7 +144,7 @@ export function sqliteWriter(
       runNextBatch()
       return
     }
-    // The batch runs after the other requests of this event-loop iteration, so that their writes share the commit.
+    // The other requests of this event-loop iteration run before the batch, so that their writes join the batch.
     nextBatch = setImmediate(runNextBatch)
     overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
@@ -181,7 +182,7 @@ export function sqliteWriter(
       else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // An operation that awaits only its statements needs only microtasks, so its batch ends before this callback.
+    // An operation that awaits only its own statements ends before `setImmediate` runs this callback.
     const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
         batch,
@@ -193,7 +194,10 @@ export function sqliteWriter(
       .catch(onFatal)
   }
 
-  /** The write lock is held: no other process can commit until the batch ends, so the cache stays valid. */
+  /**
+   * The transaction holds the write lock, so no other process can make the cached results stale before the transaction
+   * ends.
+   */
   function invalidateSharedQueries(): void {
     const version = dataVersion.get()
     if (version !== sharedResultsVersion) sharedResults.clear()
@@ -247,8 +251,7 @@ export function sqliteWriter(
       try {
         const run = () => connection.run(query, params)
         const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
-        // If a statement with RETURNING returns no row, it changed nothing. For example, a debit above the balance
-        // returns no row.
+        // A statement with RETURNING that returns no row has changed nothing, for example a debit above the balance.
         if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
           batch.hasCurrentWritten = true
           batch.changedTables.add(changedTable)
@@ -310,7 +313,7 @@ export function sqliteWriter(
     startNextBatch()
   }
 
-  /** Adds the queued writes to a rejected batch, because they would wait equally long for the same lock. */
+  /** Rejects the queued writes too, because they would wait equally long for the write lock. */
   function withQueuedWrites(batch: WriteBatch): WriteBatch {
     const queued = queue
     queue = []
@@ -346,8 +349,7 @@ function isStorageFailure(error: unknown): boolean {
 }
 
 /**
- * A full disk leaves no commit record in the WAL, so nothing was committed. After an I/O error, the commit record may
- * be on disk.
+ * If the disk is full, SQLite writes no commit record to the WAL. After an I/O error, the commit record may be on disk.
  */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))

@@ -4,7 +4,7 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** The writer epoch of a service before `take` succeeds. The database never contains this epoch. */
+/** The epoch of a process that has not taken a writer epoch. No database contains this epoch. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -12,19 +12,19 @@ export type WriterEpoch = {
   readonly take: (onTakenOver: () => void) => void
   /** @throws DomainError UNAVAILABLE if another service has taken a later epoch */
   readonly requireCurrent: () => void
-  /** Like `requireCurrent`, and also rejects writes until `take` has succeeded. */
+  /** Rejects a write if another service has taken a later epoch, or if `take` has not succeeded. */
   readonly requireForWrite: () => void
 }
 
 /**
- * The writer epoch is `user_version` in the header of the file.
+ * The writer epoch is `user_version` in the header of the database file.
  *
- * A check inside a transaction that holds the write lock is valid until the transaction ends, because no process can
- * take the next epoch without the lock. So a suspended process cannot commit its queued writes after another process
- * has taken over. Commands neither take nor require a writer epoch, so they do not stop a service.
+ * The epoch must be checked inside a transaction that holds the write lock. No other process can take the next epoch
+ * before the transaction ends, so a suspended process cannot commit queued writes after another process has become the
+ * writer. CLI commands do not use the writer epoch, so a command does not stop a running service.
  *
- * A negative epoch is the fence of a copy to another database: no process commits until `unfenceEpoch` is called. The
- * services of a fenced database do not exit, because their process manager would start them again on the same database.
+ * While the database is being copied to another database, the epoch is negative (fenced), and no process can commit. A
+ * fenced service does not exit, because a process manager would restart the service on the same database.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
@@ -48,9 +48,9 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
 
   return {
     take: (onTakenOver) => {
-      // A caller may retry the takeover after the database was closed.
+      // A caller may retry `take` after the database was closed.
       if (!raw.open) return
-      // Rejects writes until `takeNext` succeeds, because the previous service may still commit.
+      // Until `takeNext` succeeds, another service may still be the writer.
       own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
@@ -69,12 +69,12 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** `fenceEpoch` is called in the transaction that stores the copy's marker. */
+/** Must be called in the transaction that stores the marker of a database copy. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }
 
-/** Services that ran before the fence still cannot commit. */
+/** Increments the epoch, so that services that started before the fence still cannot commit. */
 export function unfenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
 }

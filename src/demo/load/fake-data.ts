@@ -80,7 +80,7 @@ export function fakeWalletMethod(random: SeededRandom) {
   }
 }
 
-/** The same seed yields the same data on every machine (mulberry32). */
+/** The generator mulberry32 yields the same data for the same seed on every machine. */
 export type SeededRandom = {
   readonly integer: (min: number, max: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item

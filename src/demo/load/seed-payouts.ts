@@ -33,10 +33,9 @@ import { setAccountBalance, setSequence } from './repository.ts'
 
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** Large chunks amortize the sync; small chunks let a running service write in between. */
+/** A large chunk needs few syncs. With small chunks, a running service can write between two chunks. */
 const chunkSize = 5_000
 
-/** One payout in twenty-five fails. */
 const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
 type EventSequence = { latest: number; latestTime: bigint }
@@ -44,8 +43,8 @@ type EventSequence = { latest: number; latestTime: bigint }
 type WalletBook = { id: string; customerId: string | null; currency: string } & SeededBalance
 
 /**
- * Writes payouts in bulk, most of them settled, with a deposit whenever a wallet runs low. Writes the rows that
- * `createPayout`, `settlePayout` and `depositToWallet` would write, but stores balances once per chunk.
+ * Writes the same rows as `createPayout`, `settlePayout` and `depositToWallet`, but stores each balance only once per
+ * chunk.
  */
 export async function seedPayouts(
   context: Context,
@@ -67,7 +66,7 @@ export async function seedPayouts(
     const upTo = Math.min(last, sequence + chunkSize)
     const [booksBefore, feedBefore, sequenceBefore, depositsBefore] = [books, feed, sequence, deposits]
     const chunk = await db.write(async (tx) => {
-      // Changes copies of the balances, because a retry of the transaction must start from the same balances.
+      // A retry of the transaction must start from the same balances, so the balances are copied before they change.
       const after = booksBefore.map((book) => ({ ...book }))
       const feed = { ...feedBefore }
       const depositCount = { latest: depositsBefore }

@@ -27,12 +27,10 @@ export const SeedInput = z.object({
 
 export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
-/** The generated data is spread over this period. */
 const historyDays = 90
 
 /**
- * The numbers except `merchants` and `seed` are per merchant. Operations create everything except payouts, which are
- * written in bulk, with the rows and ledger entries that `audit` expects.
+ * The input's `customers`, `methods`, `wallets` and `payouts` are numbers per merchant.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -67,7 +65,7 @@ export async function seedLoadData(
   return seeded
 }
 
-/** The clock advances at each read, so that the data is spread evenly. */
+/** Each read advances the clock, so that the rows are spread evenly over the period. */
 function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000
@@ -118,7 +116,7 @@ async function createFakeMethod(context: Context, random: SeededRandom, customer
 }
 
 async function createFakeWallet(context: Context, customerId: string | null, index: number): Promise<void> {
-  // The first wallet is in USDC, so that the merchant can always pay.
+  // The first wallet must be in USDC, so that the merchant can pay.
   const currency =
     (['USDC', 'USDT', 'NGN', 'USDC', 'USDC', 'USDT', 'USDC', 'ZAR', 'USDC', 'USDC'] as const)[index % 10] ?? 'USDC'
   const network = currency === 'USDC' ? 'erc20' : currency === 'USDT' ? 'trc20' : null

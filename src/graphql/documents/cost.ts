@@ -11,36 +11,34 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** The sum of the fields' prices, each multiplied by the sizes of the lists around the field. */
+/**
+ * The cost of an operation is the sum of the prices of all fields. Each price is multiplied by the sizes of the lists
+ * that contain the field.
+ */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
 /** Any other field costs 1. */
 const fieldPrices = {
   connection: 10,
-  /** The field `node` can query every type. */
   node: 10,
-  /** The field `events` scans events, filtered by type or customer. */
+  /** To fill a page of events, the service may scan many events that the filter excludes. */
   events: 500,
-  /** The search runs up to thirty queries, of which few find anything. */
   search: 100,
-  /**
-   * The field `attention` scans the attention queue: items have long histories, and items of other customers are
-   * skipped.
-   */
+  /** Items of the attention queue have long histories. */
   attention: 1_000,
-  /** A total count is read from a stored count, or counted in an index. */
+  /** A total is stored, or counted in an index. */
   totalCount: 50,
-  /** A filtered total counts up to 10,000 rows, each read to apply the filter. */
+  /** A total with a filter reads up to 10,000 rows. */
   filteredTotal: 1_200,
-  /** The field `attempts` reads up to twenty response bodies of 1 KiB. */
+  /** A webhook delivery has up to twenty attempts, each with a response body of 1 KiB. */
   attempts: 40,
   /** A JSON object can have any size. */
   json: 60,
-  /** A mutation commits a transaction, and for a wallet derives its address. */
+  /** A mutation commits a transaction and may derive an address. */
   mutation: 1_000,
 } as const
 
-/** The assumed size of a list that is not a connection. Only the lists in `listSizeByField` can be longer. */
+/** The assumed length of a list that is neither a connection nor in `listSizeByField`. */
 export const defaultListSize = 8
 
 export const listSizeByField: Readonly<Record<string, number>> = {
@@ -55,10 +53,10 @@ function isPageType(type: GraphQLNamedType | undefined): boolean {
 }
 
 /**
- * Returns a function of the variables, because variables can contain list sizes.
+ * A response never contains more values than the cost of its operation.
  *
- * The size of a connection is its `first` or `last`; the size of `nodes` is the number of its `ids`. Introspection is
- * free, because `limits.ts` limits it. A response never has more values than its operation costs.
+ * The size of a connection is the argument `first` or `last`. The size of `nodes` is the number of `ids`. Introspection
+ * costs nothing, because `limits.ts` limits introspection separately.
  */
 export function operationCost(
   schema: GraphQLSchema,
@@ -95,7 +93,7 @@ export function operationCost(
     if (type?.name === 'SearchPage') return sum([fieldPrices.search, inner])
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
-      // The rows of a page are read even if they are not selected.
+      // A connection reads the rows of a page even if the query does not select them.
       const unselectedRows =
         field.selectionSet && !selectsItems(field.selectionSet) ? combine([size, maxSliceSize], Math.min) : 0
       return sum([fieldPrices.connection, unselectedRows, inner])
@@ -146,7 +144,7 @@ function multiply(size: ListSize, inner: CostTerm): CostTerm {
   return combine([size, inner], (count, price) => count * price)
 }
 
-/** Computes the value immediately if no term depends on the variables. */
+/** Computes the cost in advance if no term depends on the variables. */
 function combine<Terms extends readonly CostTerm[]>(
   terms: Terms,
   compute: (...values: { [Place in keyof Terms]: number }) => number,

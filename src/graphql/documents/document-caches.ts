@@ -4,7 +4,7 @@ import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
 import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 
-/** Each document uses about 100 bytes of memory per character, excluding its plans. */
+/** A cached document uses about 100 bytes per character, plus the memory of its plans. */
 const maxCachedDocuments = 1_000
 const maxCachedCharacters = 500_000
 
@@ -15,14 +15,14 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => D
     sizeCalculation: (_document, query) => query.length,
   })
   const plans = createPlanCache()
-  // Comparing with the latest query takes a tenth of the time of looking up a long query.
+  // Comparing two long queries is ten times as fast as looking up a long query in a map.
   let latest: { readonly query: string; readonly document: PreparedDocument } | null = null
 
   return (query) => {
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     const document = known ?? prepareDocument(schema, query, plans)
-    // Invalid documents are not cached: they would evict valid documents, and are quick to reject again.
+    // Invalid documents are not cached, because they would evict valid documents, and rejecting them again is fast.
     if ('errors' in document) return document
     if (known === undefined) documents.set(query, document)
     latest = { query, document }
@@ -44,18 +44,17 @@ type TrustedDocumentEntry = {
 }
 
 /**
- * The maximum size of the plans of all trusted documents, in members of JSON objects (`plan-cache.ts`). Documents with
- * 1,000,000 characters in total stay below this limit, unless they spread fragments many times.
+ * The maximum size of the plans of all trusted documents, in members of JSON objects (`plan-cache.ts`). The limit is
+ * enough for documents of 1,000,000 characters, unless the documents spread fragments many times.
  */
 const maxTrustedMembers = 200_000
 
-/** Other documents cannot evict trusted documents. */
 export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocumentCache {
   const byId = new Map<string, TrustedDocumentEntry>()
   // Different tools can register the same text with different ids.
   const byText = new Map<string, { readonly entry: TrustedDocumentEntry; readonly ids: Set<string> }>()
-  // Counts trusted texts by length. Hashing a long query is slow, and most queries have a length that no trusted text
-  // has.
+  // Counts the trusted texts by length. Hashing a long query is slow, and most queries have another length than all
+  // trusted texts.
   const lengths = new Map<number, number>()
   const plans = createPlanCache(maxTrustedMembers)
 
@@ -111,13 +110,13 @@ export type PersistedQueryCache = {
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** The limits are in characters, which use up to two bytes each. */
+/** These limits are in characters. A character uses up to two bytes. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 
 /**
  * Each merchant has its own cache, so that no merchant evicts another merchant's texts. Above the total limit, the
- * least recently used cache is evicted. A client sends an evicted text again.
+ * least recently used cache is evicted. Clients then send their texts again.
  */
 export function createPersistedQueryCache(
   { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },
@@ -129,7 +128,7 @@ export function createPersistedQueryCache(
   return {
     get: (merchantId, hash) => {
       const text = merchants.peek(merchantId)?.get(hash)
-      // A miss does not count as a use of the merchant's cache.
+      // A lookup without a result does not count as a use of the merchant's cache.
       if (text !== undefined) merchants.get(merchantId)
       return text
     },
@@ -138,7 +137,7 @@ export function createPersistedQueryCache(
         merchants.peek(merchantId) ??
         new LRUCache<string, string>({ maxSize: ofMerchant, sizeCalculation: ({ length }) => length })
       texts.set(hash, text)
-      // lru-cache computes a size only when an entry is added.
+      // lru-cache computes the size of an entry only when the entry is added.
       merchants.delete(merchantId)
       merchants.set(merchantId, texts)
     },

@@ -8,35 +8,38 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** The limits of one request are several times what GraphiQL and large front ends need. */
+/** GraphiQL and large front ends need only a fraction of these limits. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
   operations: 50,
   depth: 12,
   aliases: 30,
-  /** The response repeats an alias for each item of a list. */
+  /** The response repeats a field's alias for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** Fields of all operations together. A fragment counts wherever it is spread. */
+  /**
+   * The maximum number of fields in all operations of a document. A fragment's fields count each time the fragment is
+   * spread.
+   */
   fields: 1_000,
   /**
-   * Validation compares each pair of fields with the same response name, and each pair of fragments, in the same
-   * position.
+   * Validation compares each pair of fields with the same response name and position, and each pair of fragments in the
+   * same position.
    */
   pairs: 3_000,
-  /** The number of values in the variables, at any depth. */
+  /** The maximum number of values in the variables, including nested values. */
   values: 5_000,
   cost: 10_000,
-  /** The depth of nested lists in introspection. */
+  /** The maximum depth of nested lists in introspection queries. */
   introspectionLists: 3,
-  /** Aliases within introspection would repeat its lists, and no tool uses any. */
+  /** An alias would repeat an introspection list, and no tool uses aliases in introspection queries. */
   introspectionAliases: 0,
 } as const
 
 /**
- * Returns null if the document exceeds no limit. Measures each fragment once, so it takes linear time. Without this
- * check, later rules and execution would take exponential time for a few lines of nested fragments.
+ * Returns null if the document exceeds no limit. Takes linear time, because each fragment is measured once. Without
+ * this check, a few lines of nested fragments would make validation and execution take exponential time.
  */
 export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -59,11 +62,7 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
   return null
 }
 
-/**
- * Returns null if validation is fast enough: validation compares every pair of fields with the same response name in
- * the same position. This function visits each fragment once per position, so it visits at most the fields of the
- * expanded document.
- */
+/** Returns null if validation will be fast enough (see `limits.pairs`). */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
@@ -88,7 +87,7 @@ export function exceededPairLimit({ definitions }: DocumentNode): string | null 
     : null
 }
 
-/** Returns null if the variables exceed no limit. Uses a loop instead of recursion, so any depth is safe. */
+/** Returns null if the variables exceed no limit. Uses a loop, because recursion could overflow the stack. */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const stack: unknown[] = [variables]
   let count = 0
@@ -128,7 +127,6 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** These introspection fields return lists, whose items have such fields too. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
@@ -136,11 +134,11 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
-    // Validation reports the missing fragment.
+    // Validation reports a fragment that does not exist.
     if (!fragment) return emptySize
     const known = sizes.get(name)
     if (known) return known
-    // A spread of this fragment while it is measured is a cycle.
+    // If a fragment is spread while the fragment is being measured, the fragment contains itself.
     sizes.set(name, 'circular')
     const size = measure(fragment.selectionSet)
     sizes.set(name, size)
@@ -169,12 +167,12 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 }
 
 function withField(inner: SelectionSize, { name: { value: name }, alias }: FieldNode): SelectionSize {
-  // Introspection is deep by nature, so the nesting of its lists is limited instead.
+  // Introspection queries nest fields deeply, so only the nesting of introspection lists is limited.
   const isIntrospection = name.startsWith('__')
   const isSchema = name === '__schema'
   return {
     fields: inner.fields + 1,
-    // Relay's compiler writes `__isNode: __typename` into each fragment on an interface or union.
+    // Relay's compiler adds the alias `__isNode: __typename` to fragments on interfaces and unions.
     aliases: inner.aliases + (alias && !alias.value.startsWith('__is') ? 1 : 0),
     aliasLength: Math.max(inner.aliasLength, alias?.value.length ?? 0),
     directives: inner.directives,

@@ -34,11 +34,8 @@ type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (
 const maxErrors = 20
 
 /**
- * Builds the precheck of an operation at its first use. Without the precheck, a mutation could take effect and then
- * fail on a field of its payload, and the error would hide the mutation's result. The precheck derives from the
- * declared sources of fields and applies to both executors.
- *
- * A query has no effects, so it needs no check: a field that fails is null.
+ * Without the precheck, a mutation could take effect and then fail on a field of its payload, and the error would hide
+ * the mutation's result. A query has no effects, so it needs no precheck.
  */
 export function lazyPrecheck(
   schema: GraphQLSchema,
@@ -58,11 +55,11 @@ function createPrecheck(schema: GraphQLSchema, operation: OperationDefinitionNod
   const conditionVariables = conditionVariablesOf(operation, fragments)
   const selected = selectedFields(schema, operation, fragments)
   const scopeChecks = selected.flatMap(scopeSteps)
-  // A subscription and the first mutation check their own arguments before they begin.
+  // A subscription, and the first mutation of an operation, check their own arguments before they take effect.
   const [first] = selected
   const argumentChecks = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
   return (caller, variables) => {
-    // A variable with a default value can still be null.
+    // A request can set a variable to null even if the variable has a default value.
     const nullVariable = conditionVariables.find((name) => typeof variables.coerced[name] !== 'boolean')
     if (nullVariable !== undefined) return [nullConditionError(nullVariable)]
     if (caller.scopes !== null || caller.customerId !== null) {
@@ -103,7 +100,7 @@ function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 
-/** A field without a declared source can read anything, so it requires `read`. */
+/** A field without a declared source can read any data, so it requires the scope `read`. */
 function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
   const { fieldSource } = extensions as { fieldSource?: FieldSource }
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
@@ -123,7 +120,7 @@ function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckSt
   const check = (variables: VariableValues) => {
     const cursors = fieldSource.parse(readArguments(variables) as never)
     if (!isMutation) return
-    // Whether the cursor is valid depends on rows that the mutation has not created yet.
+    // A cursor may refer to rows that the mutation has not created yet, so the cursor cannot be checked.
     for (const name of ['after', 'before'] as const) if (cursors[name] !== null) throw cursorNotAllowed(name)
   }
   return [{ selected, check }]

@@ -38,12 +38,12 @@ export type PreparedOperation = {
 export type DocumentResult = PreparedDocument | RequestErrors
 
 /**
- * `exceededDocumentLimit` measures only fragments that operations use, but validation also visits unused fragments.
- * These validation rules reject a document with unused fragments.
+ * The fragment rules reject a document with unused fragments before other rules visit the unused fragments.
+ * `exceededDocumentLimit` does not measure unused fragments.
  */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
-/** Limits are checked first, because validating a large document is slow. */
+/** Checks the limits first, because validating a large document is slow. */
 export function prepareDocument(schema: GraphQLSchema, query: string, plans: PlanCache): DocumentResult {
   if (query.length > limits.characters) {
     return tooComplex(`A document may have at most ${limits.characters} characters.`)
@@ -108,7 +108,7 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns the errors that a document has with any variables, as clauses without a full stop. */
+/** Returns only errors that do not depend on variables. An error is a clause without a full stop. */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())

@@ -36,7 +36,7 @@ export function costLimitError(cost: number): GraphQLError {
   )
 }
 
-/** An error message can quote the whole request. */
+/** graphql-js can quote the whole request in an error message. */
 const maxMessageLength = 500
 
 function truncate(message: string): string {

@@ -19,19 +19,17 @@ export type FindDocument = (request: DocumentRequest, merchantId: string) => Doc
 
 export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** `refreshIfChanged` and `refresh` return undefined if there is nothing to wait for. */
+/** `refreshIfChanged` and `refresh` return undefined if there is no change to read. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** Reads changed documents, if a change can be detected without a query. */
+  /** `refreshIfChanged` detects changes without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Reads changed documents after a document was not found, with a query if necessary. */
+  /** `refresh` detects changes with a query if necessary. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * Finds a document by its text, by the id of a trusted document, or by the hash of a persisted query. Returns a promise
- * only if it reads trusted documents from the database.
- *
- * The policy `trusted` rejects texts that are not trusted without parsing them. Only the policy `any` persists queries.
+ * Returns a promise only if it reads trusted documents from the database. With the policy `trusted`, other documents
+ * are rejected before parsing. Only the policy `any` persists queries.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
@@ -51,13 +49,13 @@ export function createDocumentResolver(
   }
 
   function findById(id: string): DocumentResult | undefined {
-    // GraphQL over HTTP (appendix A) defines the prefix `sha256:` for ids.
+    // The specification GraphQL over HTTP (appendix A) defines ids with the prefix `sha256:`.
     const entry = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
     return entry?.document()
   }
 
   function findByHash(hash: string, text: string | null, merchantId: string): DocumentResult {
-    // Apollo Client sends the ids of its manifest as hashes.
+    // Apollo Client sends the id of a trusted document as a hash.
     const entry = trusted.byId(hash)
     if (entry && (text === null || text === entry.text)) return entry.document()
     if (policy !== 'any') {
@@ -69,7 +67,7 @@ export function createDocumentResolver(
   }
 
   function persist(hash: string, text: string, merchantId: string): DocumentResult {
-    // `byText` rejects a text above the limit, so a longer text need not be hashed.
+    // `byText` rejects a text that exceeds the length limit, so the hash of a longer text is not computed.
     if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
     if (!('errors' in document)) persisted.set(merchantId, hash, text)
@@ -102,7 +100,7 @@ const documentNotTrusted: RequestErrors = {
     ),
   ],
 }
-// The clients of Apollo and urql check for these error messages.
+// Apollo Client and urql recognize persisted-query errors by their messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }

@@ -13,10 +13,10 @@ import { deepFreeze } from '../plan/selection.ts'
 import type { RequestErrors } from './request-errors.ts'
 import { withCode } from './request-errors.ts'
 
-/** Returns null if the variables are invalid, so that graphql-js reports the errors. */
+/** If the variables are invalid, returns null, and graphql-js reports the errors. */
 export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
-/** Suggestions are slow to compute, so errors about longer variables contain none. */
+/** Suggestions are slow to compute, so errors about longer variables omit suggestions. */
 const maxSuggestedLength = 10_000
 
 export function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
@@ -28,9 +28,8 @@ export function coerceVariables(args: ExecutionArgs): VariableValues | RequestEr
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * The reader of variables has the same results as graphql-js (a test compares them), but creates plain objects.
- * graphql-js creates objects without a prototype, which V8 stores as dictionaries. Reading and copying dictionaries
- * takes longer than all checks of a small input.
+ * Coerces variables to the same values as graphql-js (a test compares them), but creates plain objects. graphql-js
+ * creates objects without a prototype, which V8 stores as slow dictionaries.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
@@ -51,8 +50,8 @@ export function createVariablesReader(
       if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // Only variables inside a literal of a custom scalar need `sources`. No scalar of this schema accepts a literal
-    // with variables.
+    // graphql-js uses `sources` only for variables inside a literal of a custom scalar. No scalar of this schema
+    // accepts a literal with variables.
     return { sources: {}, coerced }
   }
 }
@@ -84,7 +83,7 @@ function listCoercer(coerce: CoerceInput): CoerceInput {
 
 type InputObject = Extract<GraphQLInputType, { readonly isOneOf: boolean }>
 
-/** Input types can be recursive, so the coercer is built at its first use. */
+/** Input types can be recursive, so a coercer is built at its first use. */
 function lazyObjectCoercer(type: InputObject): CoerceInput {
   let coerce: CoerceInput | null = null
   return (value) => {
@@ -115,7 +114,7 @@ function objectCoercer(type: InputObject): CoerceInput {
       input[name] = coerced
       knownCount++
     }
-    // If the counts differ, the object has a key that is not a field of the input type.
+    // An object with more keys than known fields has a key that is not a field of the input type.
     return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }
@@ -123,7 +122,7 @@ function objectCoercer(type: InputObject): CoerceInput {
 function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
-      // The argument `true` omits suggestions, which are slow for long texts.
+      // The argument `true` of `coerceInputValue` omits suggestions, which are slow to compute for long texts.
       return type.coerceInputValue(value, true)
     } catch {
       return undefined

@@ -29,22 +29,21 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * `planned` uses plans and its own coercion of variables, and graphql-js for everything else. `reference` uses only
- * graphql-js. Both executors have the same responses, limits, costs and prechecks.
+ * `planned` executes operations with plans, and falls back to graphql-js. `reference` uses only graphql-js. The two
+ * executors have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
-/** Executes a request, either step by step or with `run`. No step throws: errors are in the result. */
+/** No function of the engine throws. The result of a function contains the errors. */
 export type Engine = {
   readonly schema: GraphQLSchema
   readonly findDocument: FindDocument
-  /** Rejects a mutation if `isReadOnly`. */
   readonly selectOperation: (
     document: PreparedDocument,
     request: OperationSelector,
     observer: ExecutionObserver,
   ) => SelectedOperation | RequestErrors
-  /** Checks the scope `read`, the variables, limits and the cost. Runs the precheck of a mutation or a subscription. */
+  /** Checks the scope `read`, the variables, the limits, the cost, and the precheck of a mutation or a subscription. */
   readonly checkOperation: (
     selected: SelectedOperation,
     variables: GraphqlRequest['variables'],
@@ -52,7 +51,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Returns null for a subscription, without running it. */
+  /** Does not run a subscription, but returns null. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
@@ -69,9 +68,8 @@ type CheckedOperation = SelectedOperation & {
 export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**
- * A result without `data` means that the request was rejected before anything ran.
- *
- * `operation` is the type of the operation that ran, or null.
+ * If `result` has no `data`, the request was rejected before its operation began. `operation` is null if no operation
+ * began.
  */
 export type ExecutionOutcome = {
   readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
@@ -81,10 +79,7 @@ export type ExecutionOutcome = {
 
 export type SerializedResult = { readonly dataText: string }
 
-/**
- * By default any text is accepted as a document. The planned executor plans an operation at its first use. graphql-js
- * executes operations without a plan, and operations whose plan failed.
- */
+/** By default, the engine accepts any document. */
 export function createEngine(
   schema: GraphQLSchema,
   { executor, find = resolveByTextOnly(schema) }: { executor: Executor; find?: FindDocument },
@@ -143,7 +138,8 @@ export function createEngine(
       const plan = isPlanned ? planFor(variables) : null
       if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
     } catch (error) {
-      // graphql-js finds the error of a failed plan again and reports it. A mutation that has begun does not run again.
+      // After a plan has thrown an error, graphql-js executes the operation again and reports the error. A mutation
+      // that has begun does not run again.
       planError = error
       run.context.loaders.clear()
     }
@@ -187,7 +183,7 @@ function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.code === 'UNAVAILABLE'
 }
 
-/** Prevents graphql-js from waiting again for a database that was just unavailable. */
+/** If the database was unavailable for the plan, graphql-js must not wait for the database again. */
 function withoutDatabase(context: GraphqlContext, error: DomainError): GraphqlContext {
   return { ...context, db: { ...context.db, execute: () => Promise.reject(error) } }
 }

@@ -30,12 +30,11 @@ export type GraphqlAnswer = {
 
 type RequestLogFields = {
   readonly operation: string | null
-  /** True for a trusted document: an operator has approved the operation name. */
+  /** An operator has approved the operation name of a trusted document. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }
 
-/** `dataText` replaces `data` if the data is already JSON text. */
 export type FormattedResult = {
   readonly errors?: readonly GraphQLError[]
   readonly data?: ExecutionResult['data']
@@ -111,8 +110,8 @@ export function serializeResult(result: FormattedResult): string {
 }
 
 /**
- * Callers choose operation names, so long names are truncated. Long numbers are masked, because they could be account
- * numbers.
+ * Callers choose operation names, so long names are truncated, and long numbers are masked because they could be
+ * account numbers.
  */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {
   const label = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')
@@ -141,7 +140,7 @@ function formatResult(
 }
 
 function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): GraphQLError {
-  // graphql-js wraps its own errors about arguments in another GraphQLError; resolvers never throw one.
+  // graphql-js wraps its own argument errors in another GraphQLError. Resolvers never throw a GraphQLError.
   const originalError = error.originalError instanceof GraphQLError ? undefined : error.originalError
   if (typeof error.extensions?.code === 'string' && !originalError) return toPublicError(error, requestId)
   if (originalError instanceof DomainError) {
@@ -153,7 +152,7 @@ function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): 
     }
     return toPublicError(originalError, requestId, error)
   }
-  // A null variable for a non-null argument is found only when the field runs.
+  // graphql-js detects a null variable for a non-null argument only when it executes the field.
   if (!originalError && error.message.startsWith('Argument "')) {
     return toPublicError(new DomainError('INVALID_INPUT', error.message), requestId, error)
   }

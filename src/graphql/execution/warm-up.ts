@@ -15,16 +15,16 @@ import { createContext } from '../../operations/context.ts'
 import type { PreparedDocument } from '../documents/prepare-document.ts'
 import type { Engine } from './engine.ts'
 
-/** Reading one row uses another statement than reading several rows. */
+/** A query for one row and a query for several rows have different SQL statements. */
 const stubRowCounts = [1, 2]
 
-/** Ignores errors, because a request can prepare its own statements. */
+/** Ignores errors, because a later request can prepare the statements. */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue
     for (const count of stubRowCounts) {
       for (const flag of [true, false]) {
-        // Queries with a customer scope use other statements.
+        // Queries for one customer have different SQL statements.
         for (const customerId of [null, stubId(0)]) {
           await warmUpQuery(engine, service, { document, node, count, flag, customerId }).catch(() => {})
         }

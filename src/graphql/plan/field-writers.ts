@@ -155,7 +155,7 @@ function connectionFieldWriter(
   }
 }
 
-/** The value of a shared field does not depend on the row, so it is read and written once. */
+/** If a value does not depend on the row, the value is read and written only once for all rows. */
 function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
   const { field, selectionSets, planning } = planned
   const write = planning.writerOf(field.type, selectionSets, rows)

@@ -8,28 +8,26 @@ import { conditionVariablesOf } from './selection.ts'
 /** Returns null if graphql-js must execute the operation. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** A cache key identifies an operation and one set of values of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * The maximum size of all cached plans together, in members of the objects that they write. A member of a plan uses
- * about 700 bytes. Limiting the length of documents is not enough: a short document that spreads a fragment many times
- * can have a large plan.
+ * The maximum size of all cached plans together, in members of JSON objects. A member uses about 700 bytes. Even a
+ * short document can have a large plan, if the document spreads a fragment many times.
  */
 const defaultMaxMembers = 60_000
 
 export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCache {
   return new LRUCache({
     maxSize: maxMembers,
-    // A plan above the limit evicts all other plans.
+    // A plan that exceeds the limit evicts all other plans.
     sizeCalculation: ({ members }) => Math.min(members, maxMembers),
     memoMethod: (_key, _stale, { context: create }) => create(),
   })
 }
 
 /**
- * Clients use few combinations of condition values for an operation. graphql-js executes the operation for any further
- * combination.
+ * The maximum number of plans per operation, one for each combination of values for `@skip` and `@include`. graphql-js
+ * executes operations with further combinations.
  */
 const maxConditionSets = 16
 
@@ -49,7 +47,7 @@ export function createPlanLookup(
   }
   return ({ coerced }) => {
     const values = names.map((name) => coerced[name])
-    // graphql-js reports a condition that is null.
+    // graphql-js reports an error if a variable in `@skip` or `@include` is null.
     if (!values.every((value) => typeof value === 'boolean')) return null
     const key = cacheKeyOf(values.join())
     if (key === null) return null
@@ -61,7 +59,6 @@ export function createPlanLookup(
   }
 }
 
-/** Creates the plans for all combinations of condition values, unless there are more than `maxConditionSets`. */
 export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
   const setCount = 2 ** names.length

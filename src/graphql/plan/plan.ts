@@ -19,17 +19,15 @@ import { collectFields } from './selection.ts'
 import { wrapWriter, writerByType } from './value-writers.ts'
 
 /**
- * Writes `data` as JSON. If the plan throws, graphql-js executes the operation, without repeating a mutation that has
- * begun.
+ * Writes `data` as JSON text. If the plan throws, graphql-js executes the operation, but does not repeat a mutation
+ * that has begun.
  */
 export type Plan = (run: PlanRun) => MaybePromise<string>
 
-/** `plan` is null if graphql-js must execute the operation. */
 export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
-/** Plans what to load and how to write it, level by level, from the sources that fields declare. */
 export function createPlan(
   { operation, selectionSet }: OperationDefinitionNode,
   selection: SelectionContext,
@@ -37,7 +35,7 @@ export function createPlan(
   const type = selection.schema.getRootType(operation)
   if (!type) return noPlan
   const isMutation = operation === 'mutation'
-  // Mutations run serially: each payload must be complete before the next mutation begins.
+  // Mutations run serially: the payload of a mutation must be complete before the next mutation begins.
   if (isMutation && collectFields(type, [selectionSet], selection).size > 1) return noPlan
   const size = { members: 1 }
   const planning: PlanningContext = { ...selection, ...createProjections(), size, isMutation, writerOf }
@@ -48,7 +46,7 @@ export function createPlan(
     const write = objectWriter(type, [selectionSet], wholeRowReader, planning)
     return { plan: (run) => mapMaybe(write([undefined], run), ([text]) => text as string), ...size }
   } catch (error) {
-    // A GraphQLError means an invalid literal argument, which graphql-js reports.
+    // A GraphQLError means that a literal argument is invalid. graphql-js reports the error.
     if (error === graphqlJsFallback || error instanceof GraphQLError) return noPlan
     throw error
   }
@@ -71,8 +69,8 @@ function namedTypeWriter(
 }
 
 /**
- * `prefix` is the JSON text before the member's value. `levelIndex` is the index among the members with a `level`
- * writer, otherwise -1.
+ * `prefix` is the JSON text before the member's value. `levelIndex` is the member's index among the members with a
+ * `level` writer, or -1 if the member has another writer.
  */
 type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
 

@@ -14,7 +14,7 @@ export type PlanningContext = SelectionContext & {
   readonly isMutation: boolean
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /** Fields that read rows of the same list share one query, which selects the columns of all these fields. */
+  /** Fields that read rows from the same source share one query, which selects the columns of all these fields. */
   readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
@@ -51,7 +51,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** The first call of `columns` fixes the projection to the columns that were requested before it. */
+/** `columns` returns the columns that fields have requested before the first call of `columns`. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
@@ -91,7 +91,7 @@ export function projectRows(list: NodeList, needs: ColumnNeeds<string>): Project
 }
 
 export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
-  // Each call site sees either arrays or objects: one shared access would be megamorphic and take twice as long.
+  // A call site that reads both arrays and objects would be megamorphic and twice as slow.
   return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
 }
 
@@ -130,7 +130,6 @@ type FindRows = (
   ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
 ) => MaybePromise<(key: string) => unknown>
 
-/** `useCount` is the number of the plan's fields that read the rows. */
 type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
 
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
@@ -149,7 +148,7 @@ function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
   const { rows, find } = shared
   const type = only === undefined ? null : rows.requestColumn('type')
   const load: KeyedRows['load'] = ({ context }, keys, positions) => {
-    // No other field requests the same rows, so there is no need to batch.
+    // Only one field reads these rows, so there are no other requests to batch.
     if (shared.useCount === 1) return find(context, keys, positions)
     return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
   }

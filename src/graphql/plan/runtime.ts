@@ -6,7 +6,7 @@ import type { ExecutedMutation } from '../schema/mutation.ts'
 export type PlanRun = {
   readonly context: GraphqlContext
   readonly variables: VariableValues
-  /** `executedMutation` is set once the mutation has begun, so that graphql-js does not run it again. */
+  /** `executedMutation` is set when the mutation begins, so that graphql-js does not run the mutation again. */
   executedMutation: ExecutedMutation | null
 }
 
@@ -14,7 +14,7 @@ export type JsonTexts = readonly string[]
 
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Thrown if graphql-js must execute the operation. The fallback is not a fault, so it has no stack trace. */
+/** Thrown if graphql-js must execute the operation. The error is not a fault, so it has no stack trace. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
@@ -23,7 +23,7 @@ export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** If one writer throws, the rejections of the other writers are handled too. */
+/** If one writer throws, also handles the rejections of the other writers. */
 export function writeAll(
   writers: readonly WriteLevel[],
   values: readonly unknown[],

@@ -15,20 +15,19 @@ import { BREAK, getArgumentValues, isAbstractType, Kind, visit } from 'graphql'
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>
 
-/** `conditions` are the values of the variables in `@skip` and `@include` directives. */
+/** `conditions` are the values of the variables in `@skip` and `@include`. */
 export type SelectionContext = {
   readonly schema: GraphQLSchema
   readonly fragments: Fragments
   readonly conditions: Readonly<Record<string, unknown>>
 }
 
-/** `fields` are in response order; `spread` are the names of the fragments that were spread. */
+/** `fields` are in the order of the response. */
 type MergedSelection = {
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
   readonly spread: ReadonlySet<string>
 }
 
-/** Visits each fragment once. */
 export function mergeSelections(
   sets: readonly SelectionSetNode[],
   fragmentOf: (name: string) => FragmentDefinitionNode | undefined,
@@ -114,7 +113,7 @@ export function conditionVariablesOf(operation: OperationDefinitionNode, fragmen
   return [...names]
 }
 
-/** Arguments without variables are coerced once, and frozen because all requests share them. */
+/** Coerces arguments without variables only once. The result is frozen, because all requests share it. */
 export function argumentsReader({
   field,
   node,

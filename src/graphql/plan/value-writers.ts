@@ -39,7 +39,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes the items of all lists together, so that one query loads their related rows. */
+/** Writes the items of all lists in one call, so that one query loads the related rows of all items. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -99,14 +99,14 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
 export type SerializeLeaf = (value: unknown) => string
 
 /**
- * If `isText` is true, `write` omits the quotation marks of a string, because the constant text around the value
- * contains them. Concatenating three strings for each value would take a fifth of the response's time.
+ * If `isText` is true, `write` returns a string without quotation marks, because the constant JSON text around the
+ * value contains them. Adding quotation marks to each value would take a fifth of the response's time.
  */
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * The writer has the same results as the type's `serialize`. For a value of an unexpected type, the writer falls back
- * to graphql-js, which converts the value or reports an error.
+ * Returns a writer with the same results as the type's `serialize`. For a value of an unexpected type, the writer falls
+ * back to graphql-js, which converts the value or reports an error.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)
@@ -146,7 +146,7 @@ function serializeString(value: unknown): string {
 }
 
 const stringSerializers: Readonly<Record<string, SerializeLeaf>> = {
-  // Global ids are base64, which needs no escaping inside a JSON string.
+  // Global ids are base64, which needs no escaping in JSON.
   ID: (value) => (typeof value === 'string' ? value : fallBackToGraphqlJs()),
   String: serializeString,
   UUID: serializeString,

@@ -94,7 +94,7 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
 })
 
-/** The scalar accepts any string, because the operation's error identifies the invalid field. */
+/** Accepts any string, because the operation's error identifies the invalid field. */
 function stringParser(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value

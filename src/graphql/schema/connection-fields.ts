@@ -33,8 +33,8 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty customer id is passed on, so that it is rejected as invalid. If an empty id counted as absent, the
-  // merchant's own rows would be selected.
+  // If an empty customer id counted as absent, the list would contain the merchant's own rows. The list rejects an
+  // empty id as invalid.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
@@ -66,7 +66,6 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/** Lists all rows, the rows of one `owner`, or the rows of each `parent`. */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -107,7 +106,8 @@ export function addConnection<Node, Row extends Node, Parent extends string>(
     }
     const field: ObjectField<unknown> = {
       type,
-      // A parent's connection is nullable, so that the response contains the parent even if reading the list fails.
+      // A connection of a parent object is nullable, so that the response contains the parent even if reading the list
+      // fails.
       isNullable: parent !== null,
       description,
       args,
@@ -123,7 +123,7 @@ type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/** Reads the connections of many parent objects in one query if their arguments are equal. */
+/** Parent objects with equal arguments share one query. */
 function connectionResolver(source: ConnectionFieldSource): ObjectField<unknown>['resolve'] {
   const { list, parent, inputOf } = source
   if (parent === null) {

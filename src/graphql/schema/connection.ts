@@ -13,7 +13,7 @@ import { rethrowWithFieldNames } from './user-errors.ts'
 
 type ConnectionEdge = { readonly slice: Slice<object>; readonly item: object }
 
-/** All lists of a node type share its connection type. `items` is the plural noun for the nodes. */
+/** All lists of a node type share one connection type. */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<SchemaTypes, Slice<Item>> {
   const connection = connectionTypes.get(type) ?? createConnectionType(type, items)
   connectionTypes.set(type, connection)
@@ -61,7 +61,10 @@ export const sliceArguments = {
   before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Adds the argument's path to the fields of an error: every field except the pagination arguments is in `filter`. */
+/**
+ * Replaces each field name in an error with the path of the GraphQL argument. Every field except the pagination
+ * arguments is in `filter`.
+ */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
@@ -89,7 +92,6 @@ function resolveCursorAt(end: 0 | -1) {
 
 const wholeSliceSource: FieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
 
-/** Keys are suffixes of type names, for example `Connection`. */
 const relayPluginFields: Readonly<
   Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (source: never) => unknown }>>>
 > = {

@@ -7,7 +7,7 @@ type AnyEnum = EnumRef<SchemaTypes, string>
 
 const enumTypes = new Map<readonly string[], AnyEnum>()
 
-/** `enumTypeOf` finds the type by the same array of values. */
+/** `enumTypeOf` finds an enum type by its array of values, so callers must pass the same array object. */
 export function enumType<Value extends string>(name: string, values: readonly Value[], description: string) {
   const descriptions = Object.fromEntries(values.map((value) => [value, enumDescription(values, value)]))
   const type = describedEnumType(name, description, descriptions as Record<Value, string>)

@@ -7,13 +7,10 @@ type Awaitable<Value> = Value | Promise<Value>
 
 type ComputedKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
 
-/**
- * The source of a field's value, stored as the schema extension `fieldSource`. The field's plan and its graphql-js
- * resolver both derive from this source.
- */
+/** A field's plan and its graphql-js resolver derive from the field's source. */
 export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
-/** A mutation also requires its operation's scope. */
+/** A mutation also requires the scope of its operation. */
 export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | null>> = {
   column: null,
   computed: null,
@@ -29,7 +26,6 @@ export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | nu
 export type RowFieldSource =
   | { readonly kind: 'column'; readonly column: string; readonly transform?: (value: never) => unknown }
   | { readonly kind: 'computed'; readonly from: readonly string[]; readonly compute: (row: never) => unknown }
-  /** The field's value is null if `isPresent` returns false. */
   | { readonly kind: 'sameRow'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
   | { readonly kind: 'related'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
   | {
@@ -44,7 +40,7 @@ export type ConnectionFieldSource = {
   readonly parent: ConnectionParent | null
   readonly inputOf: (args: never) => object
   /**
-   * Returns the cursors in the arguments, without reading the database.
+   * Reads nothing from the database.
    *
    * @throws DomainError INVALID_INPUT with the names of the arguments
    */
@@ -62,5 +58,5 @@ type RootFieldSource =
 
 type ConnectionParent = { readonly name: string; readonly slices: ReturnType<NodeList['slicesOf']> }
 
-/** The schema extension `rowType` of an abstract type. */
+/** Determines the object type of a row of an interface or union. */
 export type RowTypeResolver = { readonly from: readonly string[]; readonly typeOf: (row: never) => string }

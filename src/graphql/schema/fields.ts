@@ -9,10 +9,7 @@ import { argumentsOf, mapValues, withLocalIds } from './inputs.ts'
 import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
-/**
- * A field does not compile if `Row` lacks a column that the field reads. Only connections have arguments, because a
- * connection's arguments can be parsed before execution.
- */
+/** Only connections have arguments, because the arguments of a connection can be parsed before execution. */
 export type ObjectField<Row> = BaseField<Row> &
   (
     | { readonly args?: never; readonly fieldSource: RowFieldSource }
@@ -26,7 +23,7 @@ type BaseField<in Row> = {
   readonly isNullable: boolean
   readonly description: string
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** graphql-js calls the resolver with whole rows. */
+  /** graphql-js calls the resolver with all columns of the row. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -50,7 +47,7 @@ export function exposeNullableColumn<Name extends string, Type extends TypeParam
   return exposeColumnAs(name, description, type ?? 'String', { isNullable: true })
 }
 
-/** Exposes a column whose TypeScript type is wider than the values that are written to it. */
+/** Exposes a column whose TypeScript type is wider than the values that the service stores. */
 export function exposeColumnAs<Name extends string>(
   name: Name,
   description: string,
@@ -107,7 +104,7 @@ export function exposeNullableRowAs<
   return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** Finds the node by the id in the column `key`. The field is null if the column is NULL or the node is not visible. */
+/** The field is null if the column `key` is NULL or the caller must not see the node. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -116,7 +113,7 @@ export function relationField<Name extends string, Row>(
   return { type, isNullable: true, description, ...resolveByKey(type.source, key) }
 }
 
-/** The list is nullable, so that the response contains the row even if reading the list fails. */
+/** The list is nullable, so that the response contains the parent row even if reading the list fails. */
 export function relatedListField<Row>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Row[]>,
@@ -125,7 +122,7 @@ export function relatedListField<Row>(
   return { type: [type], isNullable: true, description, ...resolveByKey(source, 'id') }
 }
 
-/** Like `relatedListField`, with a key that is computed from columns, so that `source` need not read the row again. */
+/** Computes the key from columns of the row, so that `source` need not read the row again. */
 export function relatedListFieldByKey<Row, const Name extends keyof Row & string, Item>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Item[]>,

@@ -11,17 +11,17 @@ export function parseGlobalId(text: string): { type: string; id: string } | null
 
 const unionMembers = new Map<string, readonly string[]>()
 
-/** `localId` accepts ids of the members as ids of the union. */
+/** `localId` accepts an id of a member type as an id of the union. */
 export function registerUnion(union: string, types: readonly string[]): void {
   unionMembers.set(union, types)
 }
 
 /**
- * Converts a global id of the type, or of a member of the union `type`, to the local id. Also accepts a UUID. Returns a
- * text that is not a global id of `type` unchanged, because the operation rejects it.
+ * Converts a global id of `type`, or of a member type if `type` is a union, to the local id. A UUID is already a local
+ * id. Returns any other text unchanged, and the operation rejects the text.
  */
 export function localId(type: string, id: string): string {
-  // `parseUuid` returns lower case, so that every spelling of a UUID has the same idempotency fingerprint.
+  // `parseUuid` returns lower case, so that all spellings of a UUID have the same idempotency fingerprint.
   const uuid = parseUuid(id)
   if (uuid !== null) return uuid
   const parsed = parseGlobalId(id)

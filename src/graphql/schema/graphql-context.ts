@@ -4,7 +4,7 @@ import type { Context } from '../../operations/context.ts'
 
 export type ExecutionObserver = {
   readonly onOperation?: (operation: OperationDefinitionNode, isTrusted: boolean) => void
-  /** `onUserError` is called for an error that is returned as a value, in a mutation's result union. */
+  /** `onUserError` is called for an error that is a member of a mutation's result union. */
   readonly onUserError?: (code: ErrorCode) => void
   /** `onPlanFault` is called if a plan failed but graphql-js succeeded: a planner bug, or a transient error. */
   readonly onPlanFault?: (error: unknown) => void

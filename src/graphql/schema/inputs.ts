@@ -3,7 +3,7 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
-/** If the value is an id, `idOf` is the node type. */
+/** If the field is an id, `idOf` is the type of the node. */
 export type GraphqlInputField<
   Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,
@@ -103,7 +103,7 @@ function toPothosOptions({ type, isRequired, description, deprecationReason }: G
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
-/** Converts global ids to local ids, at any depth of the input. */
+/** Converts global ids to local ids, also in nested inputs. */
 export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input

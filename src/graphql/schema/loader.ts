@@ -6,9 +6,7 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/**
- * With a projection, the `find` functions return each row as an array of its columns; otherwise they return whole rows.
- */
+/** With a projection, a `find` function returns each row as an array of columns, otherwise as an object. */
 export type NodeList = {
   readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
@@ -40,7 +38,7 @@ export type KeyedSource<Value> = {
 
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/** The result is null for a row that does not exist, belongs to another merchant, or has another `type` than `only`. */
+/** The result is null if the row does not exist, belongs to another merchant, or has another `type` than `only`. */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -59,7 +57,6 @@ export function sourceOfList<Row extends { readonly id: string }>(
   }
 }
 
-/** The result is null for a row that does not exist or belongs to another merchant. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): KeyedSource<Row | null> {
@@ -83,7 +80,7 @@ export function sourceByForeignKey<Row>(
   }
 }
 
-/** One query loads all keys that are requested in one turn of the event loop. */
+/** One query loads all keys that are requested in one event-loop iteration. */
 export type Loader<Value> = {
   readonly load: (key: string) => Promise<Value>
   readonly loadAll: (keys: readonly string[]) => Promise<(key: string) => Value>
@@ -119,7 +116,7 @@ function createLoader<Value>(find: (keys: readonly string[]) => Promise<(key: st
     for (const key of keys) loading.set(key, promise)
     return promise
   }
-  // Batches sets of keys, so that a list costs one promise instead of one for each row.
+  // Batches sets of keys, so that a list needs one promise instead of one per row.
   const batches = new DataLoader<readonly string[], void>(
     async (sets) => {
       const missing = new Set<string>()

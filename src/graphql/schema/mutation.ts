@@ -19,7 +19,7 @@ import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
-/** As the root value, a mutation's outcome prevents graphql-js from running the mutation again. */
+/** graphql-js gets the outcome of an executed mutation as the root value, and does not run the mutation again. */
 export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 const idempotencyKeyDescription =
@@ -33,19 +33,18 @@ type MutationDeclaration<Fields extends GraphqlInputFields, Input, Result> = {
   readonly input: Fields
   readonly isIdempotencyKeyRequired?: boolean
   readonly payload: ObjectFields<Result>
-  /** Maps each field that the operation names differently to its path below `input`. */
+  /** Maps field names of the operation to paths below `input`, if the names differ. */
   readonly names?: FieldNames | ((input: InputOf<Fields>) => FieldNames)
 } & InputMapping<InputOf<Fields>, UnvalidatedInput<Input>>
 
-/** `inputOf` is required unless the operation accepts the caller's input unchanged. */
+/** `inputOf` is optional if the operation accepts the caller's input unchanged. */
 type InputMapping<CallerInput, Input> = [keyof CallerInput, CallerInput] extends [keyof Input, Input]
   ? { readonly inputOf?: (input: CallerInput) => Input }
   : { readonly inputOf: (input: CallerInput) => Input }
 
 /**
- * Adds a mutation that returns the union `<Name>Result`: its members are `<Name>Payload` and the errors that the
- * operation declares. All other errors, and declared errors without a GraphQL type, are in the response's top-level
- * `errors`.
+ * Adds a mutation that returns the union `<Name>Result` of `<Name>Payload` and the declared errors. Other errors, and
+ * declared errors without a GraphQL type, are in the response's top-level `errors`.
  */
 export function addMutation<Fields extends GraphqlInputFields, Input extends object, Result extends object>(
   operation: Operation<Input, IdempotentResult<Result>, ApiDeclaration>,
@@ -113,14 +112,14 @@ function createPerformer<Fields extends GraphqlInputFields, Input extends object
         return isReplayed && loadCurrent && hasScope(context.caller, 'read') ? await loadCurrent(keyed, result) : result
       })
     } finally {
-      // The operation may have changed rows that were loaded before it.
+      // The mutation may have changed rows that are already loaded.
       context.loaders.clear()
     }
   }
 }
 
 /**
- * Loads the current node for a replay, because a client's cache would mistake the stored row for a newer state (ruling
+ * A replay returns the current node, because a client's cache would mistake the stored row for a newer state (ruling
  * 48). If the node no longer exists, the replay returns the stored row. Returns null if the payload has no node.
  */
 function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>) {
@@ -131,7 +130,7 @@ function currentNodeLoader<Result extends object>(payload: ObjectFields<Result>)
   if (!source) return null
   return async (context: GraphqlContext, stored: Result): Promise<Result> => {
     const current = await loaderOfSource(context, source).load((stored as unknown as { id: string }).id)
-    // `stored` has values that are not part of the node, such as a secret that is shown once.
+    // `stored` can have values that are not part of the node, for example a secret that is shown once.
     return current === null ? stored : { ...stored, ...current }
   }
 }

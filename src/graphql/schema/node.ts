@@ -34,7 +34,7 @@ type NodeKey<Row> = {
 
 type NodeDeclaration<Row> = ObjectDeclaration<Row> &
   WithSource<Row> &
-  // The node's key is optional for rows with a UUID `id`.
+  // `key` is optional for rows whose `id` is a UUID.
   (Row extends { readonly id: string } ? { readonly key?: NodeKey<Row> } : { readonly key: NodeKey<Row> })
 
 const uuidKey: NodeKey<{ readonly id: string }> = { from: ['id'], keyOf: ({ id }) => id, parse: parseUuid }
@@ -54,7 +54,7 @@ export function nodeType<Row extends object>(
 
 function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<Row> {
   const compute = (row: Row) => toGlobalId(type, keyOf(row))
-  // A column source is faster than a computed source, and nearly every row of a response has an id.
+  // A column source is faster than a computed source, and nearly every row in a response has an id.
   const uuidSource: FieldSource = { kind: 'column', column: 'id', transform: (id: string) => toGlobalId(type, id) }
   return {
     type: 'ID',
@@ -72,7 +72,6 @@ type RowUnionDeclaration<Row> = {
   readonly typeOf: (row: Row) => { readonly name: string }
 }
 
-/** An id of a member type is a valid id of the union. */
 export function nodeUnion<Row>(
   name: string,
   { source, ...declaration }: RowUnionDeclaration<Row> & WithSource<Row>,
@@ -84,7 +83,7 @@ export function nodeUnion<Row>(
   return Object.assign(rowUnion(name, declaration), { source }) as never
 }
 
-/** Declares a union whose rows no source finds by one key. */
+/** Declares a union whose rows cannot be found by one key. */
 export function rowUnion<Row>(
   name: string,
   { description, types, from, typeOf }: RowUnionDeclaration<Row>,

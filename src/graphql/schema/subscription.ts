@@ -8,13 +8,12 @@ import { argumentsOf, withLocalIds } from './inputs.ts'
 type SubscriptionDeclaration<Args extends GraphqlInputFields, Row> = {
   readonly description: string
   readonly args: Args
-  /** The events end when `signal` is aborted. */
   readonly events: (
     context: GraphqlContext,
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
-  /** A reconnecting client sends the id of its last event as `Last-Event-ID`. */
+  /** A client that reconnects sends the id of its last event as `Last-Event-ID`. */
   readonly eventIdOf?: (row: Row) => string
 }
 

@@ -15,7 +15,7 @@ import {
   objectType,
 } from './fields.ts'
 
-/** The description is null for errors without a type: they are in the response's top-level `errors`. */
+/** Errors without a description have no GraphQL type, and are in the response's top-level `errors`. */
 const userErrorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'The input is invalid: `fields` has every invalid field, and what is allowed.',
   RESOURCE_NOT_FOUND: 'An object that the input refers to does not exist, or is not visible to this merchant.',
@@ -31,7 +31,6 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
   DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no unused deposit address left on this network.',
   WEBHOOK_LIMIT_REACHED: 'The merchant has the maximum number of webhook endpoints. Delete one first.',
   NOT_CONFIGURED: 'The service is not configured for this. The message names the variable that its operator must set.',
-  // No field of the live schema can return SANDBOX_ONLY.
   SANDBOX_ONLY: null,
   INSUFFICIENT_SCOPE: null,
   NETWORK_NOT_ALLOWED: null,

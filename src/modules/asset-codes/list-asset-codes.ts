@@ -24,7 +24,6 @@ export async function listAssetCodes(
   return assets.filter((asset) => assetType === null || asset.assetType === assetType)
 }
 
-/** Reads all assets and networks for every caller, because there are few. */
 export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
   const [assets, networks] = await Promise.all([allAssetCodes(db, {}), allAssetNetworks(db, {})])
   return assets.map((asset) => ({

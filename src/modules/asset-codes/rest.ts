@@ -16,7 +16,7 @@ const assetNetwork = shape<AssetNetwork>(assetDescriptions.network, {
   created_at: member(({ createdAt }) => createdAt, timestamp(assetDescriptions.networkCreatedAt)),
 })
 
-/** Section 2.4 of the API contract writes networks as `Erc20`. */
+/** The API contract (section 2.4) spells networks as `Erc20`. */
 const assetCode = resource<AssetCode>('AssetCode', assetDescriptions.asset, {
   id: member(({ id }) => id, uuid('The id of the asset.', '01980c5e-0000-7b21-9a7d-0d5c3b1e9f42')),
   asset_type: member(({ assetType }) => assetType, oneOf(assetDescriptions.assetType, assetTypes, 'STABLECOIN')),

@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// These imports declare the lists with stored counts.
+// These imports register the lists whose row counts are stored.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -44,7 +44,7 @@ import {
 
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
-/** `unchecked` describes which checks did not run, and why. */
+/** `unchecked` lists checks that did not run, with the reason. */
 export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
@@ -97,7 +97,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // The divisor exceeds every sequence number, so that the whole list is one block.
+      // The divisor is larger than every sequence number, so that the whole list is one block.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -107,18 +107,16 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'search keys are those of the customers': findWrongSearchKeys,
 }
 
-/** PostgreSQL scans the table of payouts for each batch. A larger batch would need more memory. */
+/** Each batch scans the table of payouts on PostgreSQL. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/**
- * If triggers, indexes, constraints or policies are missing, later writes could break the data that the audit checks.
- */
+/** Without its triggers, indexes, constraints and policies, the database would accept wrong data. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * Runs all checks in one snapshot, so the service can continue to run.
+ * Runs all checks in one snapshot. The service can run during the audit.
  *
  * @param onProgress called before each check, and after the last
  */
@@ -167,7 +165,7 @@ async function runChecks(
     onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // If a table cannot be read, reading totals would throw and hide the findings.
+  // If a table cannot be read, `walletTotals` would throw, and the caller would not get the findings.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -196,10 +194,9 @@ async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<Au
 export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
 
 /**
- * Unlike `auditBooks`, detects tampering that leaves all balances consistent. The service can continue to run during
- * the audit.
+ * Detects changed rows even if all balances are still correct.
  *
- * @param kept chain heads that were saved elsewhere
+ * @param kept chain heads that were saved outside of the database
  * @param onProgress called with the number of verified merchants
  */
 export async function auditChain(
@@ -207,7 +204,7 @@ export async function auditChain(
   { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
   onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<ChainAuditResult> {
-  // `refresh` makes commits of other processes visible to this connection.
+  // Without `refresh`, this connection might not see the latest commits of other processes.
   db.refresh()
   const check = 'history is as it was sealed'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })

@@ -8,7 +8,10 @@ import { ledgerChangesByDay } from './repository.ts'
 
 const eventsPerBatch = 20_000
 
-/** Compares the daily changes with the ledger, without transfers of events that are not counted yet. */
+/**
+ * The stored daily changes do not yet include the latest events, so this function adds the transfers of these events
+ * before it compares the changes with the ledger.
+ */
 export async function findWrongBalanceChanges(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {

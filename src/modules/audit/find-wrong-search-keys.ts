@@ -4,7 +4,10 @@ import { hasSearchKeys } from '../customers/search-keys.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import { searchableCustomers, searchKeysBetween } from './repository.ts'
 
-/** Limits memory. Each batch scans the merchant's search keys, so a smaller batch size would cost more scans. */
+/**
+ * The batch size limits the memory. Each batch scans the search keys of the merchant, so smaller batches would need
+ * more scans.
+ */
 const customersPerBatch = 20_000
 
 export async function findWrongSearchKeys(db: Reader): Promise<readonly { readonly id: string }[]> {

@@ -4,10 +4,7 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, query, scanTable, selectFrom } from '../../database/query.ts'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
-/**
- * Each audit query finds contradictions in the rows of all merchants. The audit queries read whole tables, so no API
- * request runs them.
- */
+/** Audit queries read whole tables, so no API request runs them. */
 
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
 
@@ -16,7 +13,7 @@ const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() =>
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** The payout's amount, less the fee if the fee is deducted from the amount. */
+/** The payout's amount, minus the fee if the fee is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 export const malformedTransfers = queryAllMerchants(() =>
@@ -29,7 +26,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Also finds ledger transfers whose wallet has no ledger account. */
+/** Also finds transfers whose wallet has no ledger account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -133,7 +130,8 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
 )
 
 /**
- * Finds chain deposits that have no chain event of their merchant, or whose credited deposit is missing or different.
+ * Finds chain deposits without a chain event of the same merchant, and credited chain deposits whose deposit is missing
+ * or different.
  */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
@@ -172,8 +170,8 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Finds payout events with one of `statuses` whose ledger transfer has a different asset or amount, or does not match
- * `condition`.
+ * Finds payout events with one of `statuses` whose ledger transfer is missing, has a different asset or amount, or does
+ * not match `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')
@@ -196,8 +194,8 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
 }
 
 /**
- * Finds ledger transfers that belong to no payout, payout event, deposit or reversal. Opening entries have a separate
- * check.
+ * Finds ledger transfers that belong to no payout, payout event, deposit or reversal. `wrongOpenings` checks opening
+ * entries.
  */
 export const orphanedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
@@ -211,7 +209,7 @@ export const orphanedTransfers = queryAllMerchants(() =>
 )
 
 /**
- * Finds opening entries that are not their wallet's first entry, do not refer to the wallet's import, or differ from
+ * Finds opening entries that are not the first entry of a wallet, do not refer to the wallet's import, or differ from
  * the balance in the wallet's creation event.
  */
 export const wrongOpenings = queryIdsOfAllMerchants(
@@ -263,8 +261,8 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 
 /**
  * Finds clearing accounts whose entries do not add up to the deposits and payouts. `PROCESSING` payouts are in transit,
- * `COMPLETED` payouts are settled, and the fees of both are earned. Sums whole units and remainders of the amounts
- * separately, so that no sum overflows 64 bits.
+ * and `COMPLETED` payouts are settled. The fees of `PROCESSING` and `COMPLETED` payouts are earned. Sums units and
+ * remainders separately, because a sum of amounts could overflow 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -292,8 +290,8 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
 )
 
 /**
- * Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events without a row in these
- * tables.
+ * Finds payouts, deposits, wallets and customers whose events are missing or wrong, and events whose object does not
+ * exist.
  */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
@@ -315,7 +313,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Finds objects with a gap in the version numbers of their events, and payout methods without a creation event. */
+/** Finds objects with a gap in the versions of their events, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -350,10 +348,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/**
- * Columns that must be unique per merchant. The check for duplicates does not rely on the unique indexes, because an
- * index may be damaged.
- */
+/** Columns that must be unique per merchant. Does not use the unique indexes, because an index may be damaged. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -392,9 +387,10 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Finds accounts whose `reachableBalance` is not the sum of their opening and all deposits that were not reversed.
- * Earlier versions allowed the sum of an account's deposits to exceed the maximum amount. Migration 0023 set the
- * `reachableBalance` of such accounts to about the maximum, and reversals do not lower it.
+ * Finds accounts whose `reachableBalance` is not the sum of the opening entry and all deposits that were not reversed.
+ *
+ * In earlier versions, the deposits of an account could exceed the maximum amount. Migration 0023 set the
+ * `reachableBalance` of these accounts to about the maximum amount, and reversals do not change it.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -436,7 +432,7 @@ export const searchableCustomers = query((p: Params<{ merchantId: string; after:
     .limit(p.limit),
 )
 
-/** Of the range of customer ids, `after` is exclusive and `through` is inclusive. */
+/** `after` is exclusive and `through` is inclusive. */
 export const searchKeysBetween = query((p: Params<{ merchantId: string; after: string; through: string }>) =>
   selectFrom('customerSearchKeys')
     .select(['customerId', 'kind', 'key'])
@@ -445,9 +441,8 @@ export const searchKeysBetween = query((p: Params<{ merchantId: string; after: s
     .where('customerId', '<=', p.through),
 )
 
-/** The changes of the balances of all wallets of a merchant, by day in UTC and asset. */
 export const ledgerChangesByDay = query((p: Params<{ merchantId: string }>) => {
-  // Sessions of PostgreSQL have the time zone UTC.
+  // PostgreSQL sessions of the service have the time zone UTC.
   const day = sql<string>`substr(cast(created_at as text), 1, 10)`
   return selectFrom('transfers')
     .select('assetCode')

@@ -41,10 +41,10 @@ export const clientTokenDescriptions = {
 } as const
 
 /**
- * Stores nothing. A client token is valid until the token expires, or until its API key expires or is revoked. Fails
- * with INSUFFICIENT_SCOPE if the API key lacks one of the token's scopes.
+ * Stores nothing. A client token is valid until the token or its API key expires, or until the API key is revoked.
  *
- * @param input `expiresIn` is in seconds, by default 15 minutes. `customerId` restricts the token to one customer
+ * @param input `expiresIn` is in seconds, by default 15 minutes. `customerId` restricts the token to one customer.
+ * @throws DomainError INSUFFICIENT_SCOPE if the API key lacks a scope of the token
  */
 export const createClientToken = defineOperation(
   {
@@ -71,7 +71,7 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** A token for one customer must not have scopes that reach beyond that customer. */
+/** A token for one customer must not have scopes that reach the merchant or other customers. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const requested = Array.isArray(scopes) ? scopes : []
   const isInvalid =

@@ -9,8 +9,8 @@ const maxLength = 65_536
 const tooLongMessage = `is too long: the fields that are only stored may have ${maxLength} characters together, as JSON`
 
 /**
- * A JSON string with compliance fields of the original provider. The service stores the compliance fields as sent, and
- * neither uses nor returns them (ruling 125).
+ * A JSON string with compliance fields of the original provider. The service stores these fields, but never uses or
+ * returns them (ruling 125).
  */
 export const complianceDetails = () =>
   z
@@ -22,7 +22,7 @@ export const complianceDetails = () =>
     })
 
 /**
- * The caller must hold the customer's lock.
+ * The caller must hold a lock on the customer.
  *
  * @throws DomainError INVALID_INPUT if the merged details are too long
  */

@@ -15,7 +15,7 @@ import { insertCustomer } from './search-keys.ts'
 const textMatching = (pattern: RegExp, message: string) =>
   text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** An amount with two decimal places (contract 2.1). An amount with more decimal places is rejected, not rounded. */
+/** An amount with at most two decimal places (contract 2.1). Other amounts are rejected, not rounded. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -53,8 +53,8 @@ export const CreateCustomerInput = z.object({
  * The contract describes customers (2.1), but has no endpoint that creates them.
  *
  * @param input `birthDate` has the form `1990-01-31` and must not be in the future. `expectedMonthlyIncome` has at most
- * two decimal places. An individual needs a first and a last name, a business needs a business name.
- * `complianceDetails` is a JSON string
+ *   two decimal places. An individual needs a first and a last name, a business needs a business name.
+ *   `complianceDetails` is a JSON string.
  */
 export const createCustomer = defineOperation(
   {
@@ -107,7 +107,7 @@ const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastNam
 }
 
 export function missingNameErrors(input: CustomerNames): FieldError[] {
-  // The input schema already reports an unknown customer type.
+  // The input schema reports an unknown customer type.
   const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
   return names
     .filter((field) => !input[field]?.toString().trim())

@@ -80,7 +80,7 @@ const customerResource = (title: string, address: ShapeMembers<Customer>) =>
 /** Contract 2.1. */
 export const customer = customerResource('Customer', { line_1, line_2, ...locality })
 
-/** The response repeats each address line under both names that request bodies may use (ruling 124). */
+/** The response contains each address line under both names that a request can use (ruling 124). */
 export const changedCustomer = customerResource('ChangedCustomer', {
   line_1,
   line_2,

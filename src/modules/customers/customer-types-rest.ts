@@ -118,7 +118,6 @@ const contactExample = { email: 'ada.obi@example.com', phone: '+2348012345678', 
 const newDescription = `An unknown field, such as a compliance detail or a document, is stored as sent and returned nowhere. ${notInContract}`
 const changeDescription = `Changes the sent fields, also of an address. An optional field that is sent as null or empty is cleared. Unknown fields are stored as sent. ${notInContract}`
 
-/** The original provider's endpoints for customers (ruling 124). */
 export const customerTypeEndpoints: RouteGroup = {
   name: 'Individuals and businesses',
   description: 'Customers in the forms of the original provider.',
@@ -215,7 +214,7 @@ function toOperationInput(customerType: CustomerType, typeField: 'customerType' 
   }
 }
 
-/** Every address object in a request may use either naming of the address lines. */
+/** An address in a request uses the field names of `olderForm` or of `newerForm`. */
 function addressOf(address: unknown): Partial<Record<AddressField, unknown>> {
   if (!isObject(address)) return {}
   const members = addressFields.flatMap((field) => {
@@ -239,7 +238,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** If the compliance fields are too long together, the error refers to the longest field. */
+/** If all compliance fields together are too long, the error refers to the longest field. */
 function toComplianceText(members: Readonly<Record<string, unknown>>) {
   const errors: FieldError[] = []
   const written: { readonly name: string; readonly member: string }[] = []
@@ -247,7 +246,7 @@ function toComplianceText(members: Readonly<Record<string, unknown>>) {
     try {
       written.push({ name, member: `${JSON.stringify(name)}:${JSON.stringify(value)}` })
     } catch (error) {
-      // JSON.stringify is recursive, so deeply nested JSON that JSON.parse accepts can still overflow the stack.
+      // JSON.parse accepts deeply nested JSON, but JSON.stringify is recursive and can overflow the stack.
       if (!(error instanceof RangeError)) throw error
       errors.push({ field: name, code: 'INVALID_FORMAT', message: 'is nested too deeply to be stored' })
     }

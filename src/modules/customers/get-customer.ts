@@ -19,8 +19,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns `null` if the merchant itself, and no customer, is the owner. A share lock on the row prevents other
- * transactions from closing the customer before this transaction ends.
+ * Returns `null` if the owner is the merchant itself. A share lock prevents other transactions from closing the
+ * customer before this transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED (ruling 35)
  */
@@ -33,7 +33,11 @@ export async function lockActiveCustomer(
   return requireActive(await lockCustomerWith(shareLockCustomerById, tx, context, customerId))
 }
 
-/** Like `lockActiveCustomer`, but without a lock. @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED */
+/**
+ * Unlike `lockActiveCustomer`, takes no lock on the customer's row.
+ *
+ * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
+ */
 export async function requireActiveCustomer(
   db: Reader,
   context: Context,
@@ -43,7 +47,6 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A client token for one customer must not act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): null {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

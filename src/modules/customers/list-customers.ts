@@ -17,7 +17,7 @@ export const ListCustomersInput = customers.PageInput.omit({ createdFrom: true, 
 })
 
 /**
- * Lists customers with the original provider's filters (ruling 128).
+ * Accepts the original provider's filters (ruling 128).
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -32,15 +32,15 @@ export async function listCustomers(
   return customers.page(context, { ...filters, createdFrom, createdBefore })
 }
 
-/** A search with more than 1,000 matches would block other requests for tens of milliseconds. */
+/** A search with more matches would block other requests for tens of milliseconds. */
 const maxMatches = 1_000
 
 type Search = CreatedRange &
   Omit<z.output<typeof ListCustomersInput>, 'search' | 'startDate' | 'endDate'> & { readonly term: string }
 
 /**
- * Finds at most 1,000 customers whose id, e-mail address or phone number equals the search term, or whose name begins
- * with it. All filters except the search term apply only to the customers that matched the term.
+ * Matches customers whose id, e-mail address or phone number equals the search term, or whose name begins with the
+ * search term. All other filters apply only to customers that match the search term.
  */
 async function findCustomers(
   context: Context,

@@ -16,6 +16,6 @@ export const customers = defineList({
     customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.'),
   },
   numberedBy: 'customers',
-  // The sample queries in the API contract request pages of ten customers.
+  // The sample queries in the API contract request ten customers per page.
   pageSize: 10,
 })

@@ -65,7 +65,6 @@ export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),
 )
 
-/** Locks the customer's row against changes, but not against share locks of other transactions. */
 export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
 )

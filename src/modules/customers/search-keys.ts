@@ -17,7 +17,7 @@ function foldText(text: string): string {
 
 type CustomerTexts = Pick<Customer, 'email' | 'phone' | 'firstName' | 'lastName' | 'businessName'>
 
-/** The full name starts with the first name, so searches by first name find it too. */
+/** The full name begins with the first name, so no separate search key for the first name is needed. */
 function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
   const { email, phone, firstName, lastName, businessName } = customer
   const names = [[firstName, lastName].filter(Boolean).join(' '), lastName, businessName]
@@ -30,7 +30,8 @@ function searchKeysOf(customer: CustomerTexts, fold = foldText): SearchKey[] {
 }
 
 /**
- * Search keys stored by earlier versions may have only their ASCII letters in lower case, so they are normalized again.
+ * Earlier versions converted only ASCII letters of search keys to lower case, so stored search keys are normalized
+ * before the comparison.
  */
 export function hasSearchKeys(customer: CustomerTexts, stored: readonly SearchKey[]): boolean {
   const nameOf = ({ kind, key }: SearchKey) => `${kind} ${foldText(key)}`
@@ -55,7 +56,7 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  // Older customers may have search keys with only the ASCII letters in lower case.
+  // Earlier versions stored other search keys (see `hasSearchKeys`).
   const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
   const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
   for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })
@@ -65,7 +66,6 @@ export async function updateSearchKeys(
 type KeySearch = { readonly merchantId: string; readonly term: string; readonly limit: number }
 
 export async function findCustomerIds(db: Reader, { term, ...params }: KeySearch): Promise<readonly string[]> {
-  // People write phone numbers with spaces and punctuation.
   const phone = term.replace(/[\s().-]/g, '')
   const rows = await Promise.all([
     customerIdsByKey(db, { ...params, kind: 'email', key: foldText(term) }),
@@ -88,8 +88,8 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Older search keys have only their ASCII letters in lower case (see `hasSearchKeys`). A search also tries the term
- * with its non-ASCII letters as sent, capitalized and in upper case.
+ * Earlier versions converted only ASCII letters of search keys to lower case. To find these search keys, a search also
+ * tries the term with its non-ASCII letters unchanged, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

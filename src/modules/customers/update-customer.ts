@@ -13,18 +13,16 @@ import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 import { updateSearchKeys } from './search-keys.ts'
 
-// Fields that are absent from the request keep their value; an optional field that is null or empty is cleared.
 const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
   .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
 /**
- * Fails with INVALID_INPUT if the change would remove a name that the customer's type requires. The check for required
- * names runs after all other checks.
+ * Rejects a change that removes a required name only after all other checks.
  *
- * @param input as for `createCustomer`, but an optional field that is null or empty is cleared. If `ofType` is set, a
- * customer of a different type is reported as not found. `complianceDetails` is merged with the stored details; a
- * change of only these details neither changes `updatedAt` nor records an event
+ * @param input as for `createCustomer`, but an absent field keeps its value, and null or an empty string clears an
+ *   optional field. If `ofType` is set, a customer of a different type is reported as not found. `complianceDetails` is
+ *   merged with the stored details. A change of only these details does not change `updatedAt` and records no event.
  */
 export const updateCustomer = defineOperation(
   {

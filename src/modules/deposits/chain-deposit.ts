@@ -2,9 +2,13 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { NewRowOf, RowOf } from '../../database/tables.ts'
 
 /**
- * A blockchain transfer to a watched address. A chain deposit is `DETECTED` until it has enough confirmations, and
- * `CONFIRMED` after it was credited. A chain deposit is `REORGED` if a chain reorganization removed it before the
- * credit, `ATTENTION` if an operator must decide, and `DISMISSED` if an operator decided not to credit it.
+ * A blockchain transfer to a watched address. A chain deposit has one of these states:
+ *
+ * - `DETECTED`: the transfer does not have enough confirmations yet.
+ * - `CONFIRMED`: the wallet was credited.
+ * - `REORGED`: a chain reorganization removed the transfer before the wallet was credited.
+ * - `ATTENTION`: an operator must decide.
+ * - `DISMISSED`: an operator decided not to credit the wallet.
  */
 export type ChainDeposit = RowOf<'chainDeposits'>
 export type NewChainDeposit = NewRowOf<'chainDeposits'>
@@ -28,24 +32,22 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
 }
 
 /**
- * The cause of `ATTENTION` if a chain reorganization removed a credited deposit. The text of this cause must not
- * change, because the database stores it and queries compare it.
+ * The cause of `ATTENTION` if a chain reorganization removed a credited deposit. This text must not change, because the
+ * database stores it and queries compare it.
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
 /**
- * The cause precedes the operator's reason, so that a repeated report with the same cause is recognized as already
- * decided.
+ * The cause comes before the operator's reason, so that a later report with the same cause is recognized as decided.
  */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
 
 /**
- * The node's report must not contradict the stored deposit. A report with fewer confirmations than stored is ignored,
- * because reports can be repeated, delayed, out of order, and sent by several nodes. Whether the deposit is credited
- * depends on the number of confirmations instead of the reported state, because a node may consider a transfer final
- * earlier than this service does.
+ * Call only with a report that does not contradict the stored deposit. A report with fewer confirmations than stored is
+ * ignored, because several nodes can repeat or delay reports. The credit depends on the number of confirmations instead
+ * of the reported state, because a node may report a transfer as final too early.
  *
  * @returns `null` if nothing changes
  */
@@ -59,7 +61,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A `REORGED` report for a credited deposit may be old and only delayed, so an operator decides.
+      // A `REORGED` report for a credited deposit may only be delayed, so an operator must decide.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

@@ -2,10 +2,7 @@ import type { Context } from '../../operations/context.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 import { pendingDepositsOfWallets } from './repository.ts'
 
-/**
- * The maximum number of listed deposits per wallet. The number of pending deposits is limited, because anyone can send
- * tiny amounts to an address.
- */
+/** The maximum number of pending deposits in a response, per wallet. Anyone can send tiny amounts to an address. */
 export const maxPendingDeposits = 20
 
 export type PendingDeposit = Pick<

@@ -23,7 +23,7 @@ export const ListWatchedAddressesInput = z.object({
   limit: limit(100),
 })
 
-/** `ref` identifies a watched address in deposit reports without disclosing the address's owner. */
+/** `ref` identifies a watched address in deposit reports and does not disclose the owner. */
 type WatchedAddress = {
   readonly ref: string
   readonly network: Network
@@ -31,19 +31,17 @@ type WatchedAddress = {
   readonly asset: string
 }
 
-/** `next` is always the cursor for the next request, even if there are no more addresses yet. */
+/** `next` is never null, because new addresses can follow at any time. */
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * Lists the watched addresses of all merchants. A client that sends each response's `next` in its next request misses
- * no address.
+ * Lists the watched addresses of all merchants. A client that continues with `next` misses no address.
  *
- * Watched addresses get their sequence numbers when they are first listed, not when they are created. If transactions
- * numbered addresses at creation, they could commit numbers out of order, and a client would skip numbers that are not
- * visible yet.
+ * Addresses get their sequence numbers when they are first listed. If addresses were numbered at creation, transactions
+ * could commit the numbers out of order, and a client would miss a number that is committed late.
  *
  * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number, for example after a restore from a
- * backup
+ *   backup
  */
 export async function listWatchedAddresses(
   service: Service,

@@ -5,8 +5,8 @@ import type { ChainDeposit } from './chain-deposit.ts'
 import { joinReversalAndChain } from './repository.ts'
 
 /**
- * A listed deposit has the id of its ledger transfer. `reversedAt` is `null` if the deposit was not reversed; `network`
- * and `txHash` are `null` if the deposit has no blockchain transfer.
+ * `id` is the id of the ledger transfer. `network` and `txHash` are `null` if the deposit did not come from a
+ * blockchain.
  */
 export type ListedDeposit = Deposit & {
   readonly id: string

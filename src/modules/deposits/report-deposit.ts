@@ -43,7 +43,7 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** The response to a deposit report does not disclose the owner of the address. */
+/** The response to a deposit report must not disclose the owner of the address. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
@@ -62,10 +62,8 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Credits the wallet, only once, when the reported blockchain transfer has enough confirmations.
- *
- * If a report contradicts an earlier report, or if the deposit cannot be credited, no money moves and the deposit goes
- * to the attention queue.
+ * Credits the wallet once, when the blockchain transfer has enough confirmations. If a report contradicts an earlier
+ * report, or the wallet cannot be credited, no money moves, and the deposit goes to the attention queue.
  *
  * @throws DomainError INVALID_INPUT with every invalid field
  */
@@ -108,7 +106,7 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** Builds the deposit's unique reference, so that a blockchain transfer is credited only once. */
+/** The reference of a deposit is unique, so that a blockchain transfer is credited only once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -130,8 +128,8 @@ function requireMatchingWallet(
 }
 
 /**
- * The locked deposit can belong to any merchant. If no deposit with this reference exists, claims the reference for
- * this merchant and returns `null`.
+ * Returns the locked deposit, which can belong to any merchant. If no deposit has this reference, claims the reference
+ * for this merchant and returns `null`.
  */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
@@ -172,8 +170,7 @@ async function recordContradiction(
   context: Context,
   { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // Later contradictory reports change neither the first contradiction, which the operator sees, nor the operator's
-  // decision.
+  // The first contradiction and the operator's decision must not change, so later contradictory reports have no effect.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
   return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
@@ -195,11 +192,11 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Returns `null` after the credit, or the reason why the wallet cannot be credited. */
+/** Returns `null` if the wallet was credited, otherwise the reason against the credit. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // After a reorganization, a blockchain transaction can be mined again with different log indexes, and must not be
-  // credited twice.
+  // After a chain reorganization, the same blockchain transaction can appear with different log indexes. The wallet
+  // must not be credited twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
   const [similar] = await similarDepositsInAttention(tx, key)
   if (similar)
@@ -213,7 +210,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** Errors after which the database transaction has changed nothing and can continue. */
+/** After these errors, the database transaction is unchanged and can continue. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

@@ -119,8 +119,8 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
 )
 
 /**
- * Returns deposits with the same blockchain transaction, address and amount that a chain reorganization removed after
- * they were credited.
+ * Finds deposits that a chain reorganization removed after the credit, with the same blockchain transaction, address
+ * and amount.
  */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>

@@ -24,9 +24,9 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (the deposit does not
- * need attention, a credited deposit is dismissed, or a reversed deposit is credited), DEPOSIT_REFERENCE_REUSED,
- * BALANCE_LIMIT_EXCEEDED
+ * @throws DomainError, the first that applies: INVALID_INPUT (a field is invalid), RESOURCE_NOT_FOUND, INVALID_INPUT
+ *   (the deposit does not need attention, a credited deposit is dismissed, or a reversed deposit is credited),
+ *   DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,
@@ -55,7 +55,7 @@ export async function resolveDeposit(
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      // The dismissed deposit's credit and its reversal stay recorded in other tables.
+      // Other tables still record the credit of a dismissed deposit and its reversal.
       if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
       const { walletId, amount } = annotated

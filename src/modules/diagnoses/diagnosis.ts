@@ -1,10 +1,7 @@
 import type { Reader } from '../../database/query.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/**
- * The state `fault` means that data is being lost or that payouts have stopped. The state `warning` means that a fault
- * may follow.
- */
+/** `fault` means that data is being lost or that payouts have stopped. `warning` means that a fault may follow. */
 export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'

@@ -8,7 +8,7 @@ const maxUnusedDays = 90
 const gracePeriodDays = 7
 const expiryWarningDays = 14
 
-/** Reports sandbox API keys in live mode and live API keys in the sandbox, because the demo's sandbox key is public. */
+/** The API key of the sandbox's demo is public, so it must not exist in live mode. */
 export const checkKeyModes: DiagnosisCheck = async ({ db, mode }) => {
   const others = (await unrevokedKeys(db, {})).filter((key) => key.mode !== mode)
   if (others.length === 0) return reportOk('keys of the mode', `Every API key belongs to MODE=${mode}.`)

@@ -66,8 +66,8 @@ function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
 }
 
 /**
- * Returns the corridors, for example `USDC/NGN`, that have a payout, a current fee, or a merchant with both a wallet
- * and a bank account.
+ * Returns corridors such as `USDC/NGN` that have a payout, a current fee, or a merchant with a wallet and a bank
+ * account for the corridor.
  */
 export async function findUsedCorridors(
   { db, wallClock }: Service,

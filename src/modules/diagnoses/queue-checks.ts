@@ -9,8 +9,8 @@ import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 const clockToleranceMs = 5_000
 
 /**
- * The times of stored rows never decrease, so a row with a time in the future shifts the times and due times of all
- * later rows.
+ * The times of stored rows never decrease. If one row has a time in the future, all later rows get times in the future
+ * too.
  */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null

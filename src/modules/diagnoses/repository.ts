@@ -31,8 +31,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
             selectFrom('payouts')
               .select('payouts.id')
               .whereRef('payouts.merchantId', '=', 'merchants.id')
-              // The condition lists all statuses, so that the query can use an index on (merchant, status, asset,
-              // currency).
+              // Lists all statuses, so that the query can use the index on (merchant, status, asset, currency).
               .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
               .where('payouts.assetCode', '=', p.assetCode)
               .where('payouts.recipientCurrency', '=', p.recipientCurrency),
@@ -57,7 +56,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** The latest row time excludes the offsets of the merchants' sandbox clocks. */
+/** The latest time of a stored row, without the offset of the merchant's sandbox clock. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')

@@ -94,10 +94,9 @@ const statusByEventType = {
   'payout.returned': 'RETURNED',
 } as const
 
-/** Reconstructs payouts as they were at each event. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only a returned payout had a settled status (`COMPLETED`) before its current status.
+  // Only a returned payout was `COMPLETED` before its current status.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier
@@ -138,7 +137,6 @@ async function loadDeposits(
         balanceAfter: balanceAfter as Amount,
         reference: reference as string,
         createdAt,
-        // The response for a deposit omits the field `reason`.
         reason: reason ?? '',
       },
     ]),
@@ -150,7 +148,7 @@ function importedData({ data }: Event): ImportedEventData | null {
 }
 
 /**
- * Loads wallets as they were at their creation. Only the balance of a wallet changes, and every wallet starts with 0.
+ * Returns wallets as they were at their creation. Only the balance of a wallet changes, and every wallet starts with 0.
  */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()

@@ -39,17 +39,17 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** `after` in the response is the sequence to continue from, even if no event matched. */
+/** `after` is the sequence for the next request, even if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * Lists events oldest first. A client that always continues from the last response's `after` misses no event.
+ * Lists events oldest first. A client that continues with `after` of the last response misses no event.
  *
  * @param input `after` is 0 or absent to begin with the first event; `wait` is the maximum duration of a long poll in
- * seconds
- * @param options `maxScanned` limits the number of events that a request with customer scope scans
- * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence, for example after a restore from an
- * older backup
+ *   seconds
+ * @param options `maxScanned` is the maximum number of events that a request with a token for one customer scans
+ * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence, for example after a restore from a
+ *   backup
  */
 export async function listEvents(
   context: Context,
@@ -139,8 +139,7 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * Streams events in order when they happen. If `after` is set, the stream begins with the existing events after that
- * sequence.
+ * Streams new events. If `after` is set, streams the existing events after that sequence first.
  *
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, also if `after` is above the latest sequence
@@ -163,10 +162,7 @@ export async function watchEvents(
   })()
 }
 
-/**
- * Returns the events in no particular order. An event is found only if its whole id matches, not only the sequence
- * within the id.
- */
+/** Returns the events in no particular order. The whole id of an event must match, not only the sequence in the id. */
 export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
   const { db, merchantId } = context
   const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])

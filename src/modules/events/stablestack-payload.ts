@@ -17,9 +17,7 @@ import type { WalletAddress, WalletRow } from '../wallets/wallet.ts'
 import type { DepositPayload, HydratedEvent } from './event-payload.ts'
 import { depositsByTransfers } from './repository.ts'
 
-/**
- * A party of a transaction: the merchant, a customer, or an unknown party. All fields of an unknown party are `null`.
- */
+/** A party is the merchant, a customer, or unknown. All fields of an unknown party are `null`. */
 type Party = {
   readonly firstName: string | null
   readonly lastName: string | null
@@ -37,7 +35,7 @@ type PartyAccount = {
   readonly accountNumber: string | null
 }
 
-/** The `data` of a webhook in the original provider's format: the transaction at the time of the event (ruling 138). */
+/** The `data` of a webhook in the format `stablestack`: the transaction at the time of the event (ruling 138). */
 export type StablestackTransaction = {
   readonly id: string
   readonly merchantId: string
@@ -70,7 +68,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns a map from event sequence to transaction. Runs one query for each kind of row. */
+/** Returns the transactions by event sequence. Runs one query for each kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -90,7 +88,7 @@ export async function loadStablestackTransactions(
   const transactions = events.flatMap(({ sequence, object }): [number, StablestackTransaction][] => {
     if (object.type === 'payout') {
       const { status, referenceId } = object.row
-      // In events before its cancellation, a payout is not yet cancelled.
+      // A payout that was cancelled later is not cancelled at the time of an earlier event.
       const isCancelled = status === 'FAILED' && cancelledIds.has(referenceId)
       return [[sequence, payoutTransaction(object.row, isCancelled, parties)]]
     }
@@ -201,7 +199,7 @@ type DepositDetails = {
   readonly address: string | null
 }
 
-/** If no blockchain node reported the deposit, the payload has the wallet's first address, if any. */
+/** Uses the wallet's first address for a deposit that no blockchain node reported. */
 function depositTransaction(
   deposit: DepositPayload,
   { merchantId, details, parties }: { merchantId: string; details: DepositDetails; parties: Parties },

@@ -34,8 +34,8 @@ const country: ShapeMembers<PartyAccount> = {
 }
 
 /**
- * The members up to the receiver's account number have the order of the original provider's documentation, which ends
- * there. The members after the receiver's account number are the choice of this service (ruling 138).
+ * The members up to the receiver's account number have the order of the original provider's documentation. This service
+ * added the other members (ruling 138).
  */
 export const stablestackTransaction = resource<StablestackTransaction>(
   'StablestackTransaction',

@@ -11,12 +11,9 @@ import { stablestackTransaction } from './stablestack-shape.ts'
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** The webhook body in the formats `standard` and `thin`; `thin` omits `data`. */
+  /** The webhook body in the format `standard`. The format `thin` omits `data`. */
   readonly envelope: JsonSchema
-  /**
-   * Maps each event type of the format `stablestack` to its webhook body. The map is empty if that format lacks the
-   * event.
-   */
+  /** The webhook body in the format `stablestack`, by event type. The map is empty if the format lacks the event. */
   readonly stablestack: ReadonlyMap<string, JsonSchema>
 }
 
@@ -41,8 +38,8 @@ const eventExamples: {
 }
 
 /**
- * The transaction status for each event type of the format `stablestack`. The format `stablestack` has a separate event
- * type for cancelled payouts.
+ * The transaction status for each event type of the format `stablestack`, which has its own event type for cancelled
+ * payouts.
  */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
@@ -93,7 +90,7 @@ function dataSchema(type: EventType): JsonSchema {
   const { schema } = objectShapes[objectTypeOf(type)]
   const { fixed } = eventExamples[type]
   if (fixed === undefined) return schema
-  // Omits the title, because two different schemas must not have the same title.
+  // Two different schemas must not have the same title.
   const { title: _, ...own } = schema
   return withProperties(
     own,

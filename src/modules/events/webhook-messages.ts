@@ -32,8 +32,8 @@ const messageLoaders: Record<WebhookFormat, MessageLoader> = {
 }
 
 /**
- * A test event has no transaction. The object of a test event is the webhook endpoint, with its REST fields in every
- * webhook format.
+ * A test event has no transaction. The `object` of a test event is the webhook endpoint, with the fields of the REST
+ * API.
  */
 function toStablestackMessage(event: HydratedEvent, transaction: StablestackTransaction | undefined): EventMessage {
   const message = toEventMessage(event)

@@ -7,9 +7,9 @@ import type { Export, ExportBalance, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
 /**
- * Writes `camt.053.001.08` (ISO 20022). ISO 4217 has no codes for stablecoins, so stablecoin amounts have the currency
- * `XXX` (no currency), and the account type contains the asset code. For reconciliation, each transaction in the
- * document includes the payout's fiat amount and rail order id.
+ * Writes `camt.053.001.08` (ISO 20022). ISO 4217 has no codes for stablecoins, so the currency of stablecoin amounts is
+ * `XXX` (no currency), and the account type contains the asset code. For reconciliation, each transaction includes the
+ * payout's fiat amount and rail order id.
  *
  * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */
@@ -17,8 +17,7 @@ export async function* writeCamt053(exports: AsyncIterable<Export>): AsyncGenera
   for await (const exported of exports) {
     yield statementHeader(exported)
     for await (const lines of verifyLines(exported)) yield lines.map(entryElement).join('')
-    // The closing tags are written only after the verification, so a document that fails the verification is incomplete
-    // XML.
+    // If the verification fails, the closing tags are missing, so the document is invalid XML.
     yield '</Stmt></BkToCstmrStmt></Document>\n'
   }
 }
@@ -139,7 +138,7 @@ function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** Removes the hyphens of a UUID, because camt.053 allows ids of only 34 or 35 characters. */
+/** camt.053 limits ids to 34 or 35 characters. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }

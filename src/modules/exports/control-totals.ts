@@ -18,7 +18,7 @@ export type ControlTotals = {
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** The batches need no common snapshot, because rows with a sequence never change. */
+/** Rows with a sequence never change, so the batches can be read in different snapshots. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

@@ -6,10 +6,7 @@ import { entryAtOrBefore } from './repository.ts'
 type WalletContext = Pick<Context, 'db' | 'merchantId'>
 type WalletBalance = { readonly balance: Amount; readonly sequence: number }
 
-/**
- * `sequence` is the sequence of the last entry that the balance includes. Before the first entry, sequence and balance
- * are zero.
- */
+/** `sequence` is the sequence of the last entry that the balance includes, or 0 before the first entry. */
 export async function findBalanceBefore(
   { db, merchantId }: WalletContext,
   { walletId, time, maxSequence = Number.POSITIVE_INFINITY }: { walletId: string; time: string; maxSequence?: number },
@@ -22,8 +19,7 @@ export async function findBalanceBefore(
 }
 
 /**
- * Returns the balances in the order of `times`. The cost hardly depends on the number of ledger entries, and a day
- * without entries costs one query.
+ * Returns the balances in the order of `times`. A day without entries costs one query.
  *
  * @param times in ascending order
  */

@@ -58,7 +58,7 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** Omits absent columns. Values in NDJSON have the same format as in REST. */
+/** Omits absent columns. Values have the same format as in REST. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const present = columns.filter((column) => record[column] !== undefined)
   const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
@@ -71,19 +71,18 @@ function formatJsonCell(cell: ExportCell): string {
 
 /**
  * Matches text that a spreadsheet may run as a formula (CSV injection). A formula begins with `=`, `+`, `-` or `@`
- * (ASCII or full width), possibly after quotes and invisible characters, or with a tab or line break. The pattern also
- * allows leading apostrophes, so that the escape can be undone.
+ * (ASCII or full width), with a tab, or with a line break. Quotes and invisible characters may precede the first
+ * character of the formula. The pattern also allows leading apostrophes, so that the escape can be undone.
  *
- * Unicode properties define the invisible characters, except the Braille blank and the null notehead, which the pattern
- * lists.
+ * The Unicode properties do not include the Braille blank and the null notehead, so the pattern lists these two
+ * invisible characters.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * Formats a cell of CSV (RFC 4180). A leading apostrophe makes spreadsheets show a formula as text. To restore the
- * original text, remove one leading apostrophe if the rest matches `formulaPattern`. CSV cells with amounts and numbers
- * need no escape.
+ * Formats a CSV cell (RFC 4180). A leading apostrophe makes spreadsheets show a formula as text. To undo this escape,
+ * remove one leading apostrophe if the remaining text matches `formulaPattern`. Amounts and numbers need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -97,7 +96,7 @@ export function csvLine(cells: readonly ExportCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** The export file is written while the caller reads `chunks`. `type` is the media type. */
+/** `type` is the media type. The export runs while the caller reads `chunks`. */
 export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }

@@ -11,11 +11,12 @@ export type ExportCell = string | number | Amount | null
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
 /**
- * Only balances of wallet statements have a `sequence`: the sequence of the last entry that the balance includes, or 0.
+ * In a wallet statement, `sequence` is the sequence of the last entry that the balance includes, or 0. Other exports
+ * have no `sequence`.
  */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** `balanceAfter` is the balance after this line according to the ledger, or `null` if the balance is unknown. */
+/** `balanceAfter` is the balance after this line, or `null` if the balance is unknown. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -23,10 +24,7 @@ export type ExportLine = {
   readonly cells: ExportRecord
 }
 
-/**
- * The export's balances come from ledger transfers, not from the exported lines, so that balances and lines verify each
- * other.
- */
+/** The balances come from ledger transfers, not from the exported lines, so that a wrong line does not go unnoticed. */
 export type Export = {
   readonly kind: ExportKind
   readonly merchantId: string
@@ -35,7 +33,7 @@ export type Export = {
   readonly opening: readonly ExportBalance[]
   readonly closing: readonly ExportBalance[]
   readonly lineCount: number
-  /** Some export formats cannot express more than five decimal places. */
+  /** Some export formats allow at most five decimal places. */
   readonly hasMoreThanFiveDecimals: boolean
   /** Reading `pages` yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
@@ -48,10 +46,10 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * After the last line, verifies that the number of lines agrees with the ledger, and that the lines lead exactly from
- * the opening balances to the closing balances.
+ * After the last line, verifies the number of lines, and that the opening balances plus the lines equal the closing
+ * balances.
  *
- * @throws Error if the verification fails; then the writer must not write the end marker
+ * @throws Error if the verification fails, and the caller must not write an end marker
  */
 export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
   const balances = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))

@@ -63,7 +63,10 @@ const statementLines = {
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` if the request has no `to`, so that a cursor stays valid while the period's end moves with the clock. */
+  /**
+   * `to` is `null` if the request has no `to`, so that cursors stay valid while the end of the period moves with the
+   * clock.
+   */
   readonly to: string | null
   /** Both ends are exclusive. */
   readonly span: SequenceSpan

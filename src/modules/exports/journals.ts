@@ -51,10 +51,10 @@ const feeJournal: Journal = {
     }),
 }
 
-/** In the deposits export, the balance is the sum of all deposits since the first deposit, less reversals. */
+/** In the deposits export, the balance is the sum of all deposits since the first deposit, minus reversals. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** In the fees export, the balance is the sum of all fees since the first fee, less refunded fees. */
+/** In the fees export, the balance is the sum of all fees since the first fee, minus refunds. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
@@ -74,7 +74,6 @@ function createJournalExport({ kind, types, sums, lines }: Journal) {
     const all = { after: 0, through: await latestEventSequence(context) }
     const sumOf = (range: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
       sumSequenceRange(range, async (part) => sums(db, { merchantId, types, ...times, ...part }))
-    // If `from` is absent, no events precede the period.
     const earlier = period.from === null ? { ...all, through: 0 } : all
     const before = await sumOf(earlier, { timeFrom: earliestTime, timeBefore: timeFrom })
     const within = await sumOf(all, { timeFrom, timeBefore })

@@ -11,10 +11,10 @@ import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 /**
- * The payouts in the export are in order of creation and have their current status.
+ * Exports payouts in order of creation, with their current status.
  *
  * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. Credits for
- * failed and returned payouts are not subtracted, because credits are not payouts.
+ * failed and returned payouts are not payouts, so the balance does not include them.
  *
  * @throws DomainError INVALID_INPUT
  */

@@ -5,22 +5,19 @@ import { dayOrInstant, optional } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 
 /**
- * In a period, `from` is inclusive and `to` exclusive. If `from` is absent, the period begins with the first row. If
- * `to` is absent, the period ends now. A date without a time means the start of that day in UTC.
+ * `from` is inclusive and `to` is exclusive. Without `from`, the period begins with the first row. Without `to`, the
+ * period ends now. A date without a time means the start of that day in UTC.
  */
 export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOrInstant()) }
 
 export const PeriodInput = z.object(periodFields)
 
-/**
- * `from` is `null` if the period has no start. If `isFinal` is true, no more rows can be added to the period, so
- * repeated exports are identical.
- */
+/** If `isFinal` is true, the rows of the period can no longer change, so repeated exports are identical. */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**
- * A period becomes final a minute after its end. Until a period is final, rows can be added, because a row has the time
- * at which its transaction began.
+ * A period is final a minute after its end. A row gets the time at which its transaction began, so rows can be added to
+ * a period shortly after its end.
  */
 const finalityDelayMs = 60_000
 
@@ -39,8 +36,7 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * A binary search. Rows with higher sequence numbers never have earlier times, so rows that are added later do not
- * change the result.
+ * Binary search. Times never decrease with the sequence number, so rows that are added later do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */

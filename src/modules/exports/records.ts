@@ -2,9 +2,7 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/**
- * `columns` lists all columns in order. The fields besides `columns` name the columns that every kind of export has.
- */
+/** The fields besides `columns` are the names of the columns that every kind of export has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string
@@ -52,9 +50,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * Yields for each export the opening balances, the lines, and, after the verification, the closing balances. The last
- * record is `END` with the number of lines, or `END_NOT_FINAL` if rows can still be added to a period. An export file
- * without an end record is incomplete.
+ * The records of an export are the opening balances, the lines and, after the verification, the closing balances. The
+ * last record of the file is `END` with the number of lines, or `END_NOT_FINAL` if a period can still get more rows. A
+ * file without this last record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

@@ -96,7 +96,6 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums deposits, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -110,7 +109,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Returns charged fees, and refunds of fees for failed or returned payouts. */
+/** Returns fees, and refunds of fees for failed or returned payouts. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -119,7 +118,6 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** Sums charged fees, less refunded fees. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -131,7 +129,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // Uses CASE, because COALESCE is not leakproof in PostgreSQL and would prevent index use under row-level
+        // PostgreSQL's COALESCE is not leakproof, so COALESCE would prevent the use of an index under row-level
         // security.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
@@ -160,7 +158,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** Sums whole units and remainders of the amounts separately, so that no sum overflows 64 bits. */
+/** Sums units and remainders separately, because a sum of amounts could overflow 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

@@ -16,7 +16,7 @@ import { entriesBetween, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** The statement has the ledger entries after `opening.sequence`, up to and including `closing.sequence`. */
+/** Contains the ledger entries after `opening.sequence`, up to and including `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
@@ -26,8 +26,8 @@ export type WalletStatement = {
 }
 
 /**
- * Times never decrease along the entries of a wallet, so the closing balance of a period is the opening balance of the
- * next one.
+ * The times of a wallet's entries never decrease, so the closing balance of a period is the opening balance of the next
+ * period.
  *
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for a malformed id
  */

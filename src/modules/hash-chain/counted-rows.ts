@@ -9,7 +9,7 @@ export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColum
     const status = statusReachedBy(row.eventsType)
     const isCreation = status === 'PROCESSING'
     const payout = isCreation ? createdPayout(row) : settledPayout(row)
-    // An event without its payout is skipped here, because the audit reports it.
+    // The audit reports an event without its payout.
     if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
   }
 }

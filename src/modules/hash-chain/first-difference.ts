@@ -4,15 +4,15 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * How a stored row differs from the row that the seal covers. After a `missing` row, later rows may have moved up;
- * after an `inserted` row, they may have moved down. A `rewritten` seal is valid by itself, but differs from the copy
- * of the chain head that was saved elsewhere.
+ * The kinds of differences between a stored row and its seal. After a `missing` row, later rows may have moved up.
+ * After an `inserted` row, later rows may have moved down. A `rewritten` seal is valid, but differs from the chain head
+ * that was saved outside of the database.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from its seal. `event` is the sequence of the row's event, or of
- * the last event that the seal covers. `otherEvent` is the event whose row was swapped with the row of `event`.
+ * The first row of a merchant's history that differs from its seal. `event` is the sequence of the row's event, or the
+ * last event of a `rewritten` seal. If two rows were swapped, `otherEvent` is the event of the other row.
  */
 export type ChainDifference = {
   readonly merchantId: string
@@ -27,9 +27,11 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** If rows moved up after a removal, the last rows may match the prints (short hashes) of the next seal. */
+  /** The prints (short hashes) of the next seal. After a removal, the last rows of this seal may match these prints. */
   readonly printsAfter: string
-  /** The rows after the seal, to find rows that an insertion moved down. */
+  /**
+   * The rows that follow the rows of this seal. After an insertion, the following rows can include a row of this seal.
+   */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
@@ -48,7 +50,7 @@ export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter 
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // Every row's print (short hash) matches, so only the full hash of the contents shows the change.
+  // If all prints (short hashes) match but the hash of all contents differs, the changed row is unknown.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 

@@ -4,12 +4,11 @@ import type { RowOf, TableName } from '../../database/tables.ts'
 export const currentFormat = 1
 
 /**
- * The immutable columns of each table whose rows belong to events. The hash covers the columns in the order of this
- * list.
+ * The immutable columns of each table whose rows belong to events, in the order in which the columns are hashed.
  *
- * The hash does not cover `merchantId` (which is in the seal), the number of an event (which is its position in the
- * seal), and `unhashedColumns`. A test checks that every column is either hashed or in `unhashedColumns`. A new hashed
- * column needs a new hash format.
+ * `merchantId` is not hashed, because the seal contains `merchantId`. An event's number is not hashed, because it is
+ * the event's position in the seal. A test checks that every other column is either here or in `unhashedColumns`. A new
+ * column here needs a new hash format.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -70,7 +69,7 @@ export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedCol
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** If a row of the event's history is absent, all columns of that row are `null`. */
+/** If a row of the event's history does not exist, all columns of the row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -102,7 +101,6 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** Replaces the digest of an absent row with a string of the same length. */
 export const absentDigest = '-'.repeat(44)
 
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {
@@ -115,7 +113,7 @@ export function computeDigests(row: HistoryRow | null): readonly [string, string
   ]
 }
 
-/** Encoding each value with its length makes the encoding unambiguous. */
+/** Encodes each value with its length, so that different values always have different encodings. */
 function computeDigest(table: HashedTable, row: HistoryRow): string {
   let encoded: string = table
   let isPresent = false

@@ -17,8 +17,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * Of the range of event sequences, `after` is exclusive and `through` is inclusive. One SQL statement reads one
- * snapshot, and every join uses a full primary key. An imported wallet and its opening transfer have the same id.
+ * `after` is exclusive and `through` is inclusive. One SQL statement reads all rows in one snapshot, and every join
+ * uses a full primary key. An imported wallet and its opening transfer have the same id.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
@@ -89,7 +89,7 @@ function selectRelatedRows(p: Params<SealedEventRange>, columns: readonly Histor
           .on('events.type', '=', sql.lit('deposit.reversed')),
       )
       .select('events.sequence')
-      // Kysely can't type computed column names.
+      // Kysely cannot type computed column names.
       .select(columns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
       .where('events.merchantId', '=', p.merchantId)
       .where('events.sequence', '>', p.after)
@@ -135,7 +135,7 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
           .selectFrom('events')
           .select('time')
           .whereRef('events.merchantId', '=', 'sequences.merchantId')
-          // The comment on `transferIdOfEvent` explains why this expression is not COALESCE.
+          // COALESCE would prevent the use of an index (see `transferIdOfEvent`).
           .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
           .orderBy('events.sequence')
           .limit(1)

@@ -7,9 +7,10 @@ import { absentDigest, computeDigests, currentFormat, rowSlots } from './hashed-
  * A seal is a checkpoint of a merchant's hash chain. A seal covers the events after the previous seal up to and
  * including `through`, the rows that these events created, and the ledger transfers of these rows.
  *
- * `contents` is the SHA-256 of the digests of all rows that the seal covers. `hash` is the SHA-256 of all fields of the
- * seal and the previous seal's `hash`, so the latest seal covers the whole history. `prints` has the first 48 bits of
- * each row's digest, to find the row that differs.
+ * - `contents` is the SHA-256 of the digests of all rows that the seal covers.
+ * - `hash` is the SHA-256 of all other fields and the `hash` of the previous seal, so the latest seal covers the whole
+ *   history.
+ * - `prints` contains the first 48 bits of each row's digest, to find a row that differs.
  */
 export type Seal = RowOf<'seals'>
 
@@ -17,7 +18,7 @@ export type ChainHead = Pick<Seal, 'number' | 'through' | 'hash'>
 
 export const genesisHead: ChainHead = { number: 0, through: 0, hash: '' }
 
-/** The limit keeps a seal's reading and hashing from blocking the event loop for more than about 2 ms. */
+/** Reading and hashing the events of a seal blocks the event loop for about 2 ms. */
 export const maxEventsPerSeal = 250
 
 const printLength = 8
@@ -56,10 +57,7 @@ export function computeSealHash(seal: Omit<Seal, 'hash'>, previous: ChainHead): 
   return hash('sha256', fields.map((field) => `${String(field).length}:${field}`).join(';'), 'hex')
 }
 
-/**
- * Returns `null` if the event had no row of this kind. `index` is the position of the event in the seal, counted from
- * 0.
- */
+/** Returns `null` if the event has no row of this kind. */
 export function printAt(prints: string, index: number, slot: RowSlot): string | null {
   const start = (index * rowSlots.length + rowSlots.indexOf(slot)) * printLength
   const print = prints.slice(start, start + printLength)

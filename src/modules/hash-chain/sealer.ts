@@ -14,25 +14,25 @@ import { insertSeal, latestSeals, selectHistoryWithPayouts, unsealedMerchants } 
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 
-/** The sealer seals four merchants concurrently, so that their transactions share a group commit. */
+/** Several merchants are sealed concurrently, so that their transactions share a group commit. */
 const merchantConcurrency = 4
 
-/** Limits how long a merchant with a backlog of events delays the sealing of other merchants. */
+/** Limits the delay for other merchants if one merchant has many unsealed events. */
 const maxSealsPerTurn = 20
 
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
- * A seal of few events costs as much as a full seal. After seals of few events, the sealer therefore pauses for this
- * multiple of the time that they took, so that more events collect.
+ * A seal of few events costs as much as a full seal. After seals of few events, the sealer pauses for
+ * `pauseToPollRatio` times their duration, so that more events accumulate.
  */
 const pauseToPollRatio = 20
 
 const restToSealRatio = 4
 
 /**
- * If another process seals, this process waits for one to two times `standbyMs`, at random, so that two processes do
- * not wait for each other.
+ * If another process seals, this process waits for one to two times `standbyMs`. The wait is random, so that two
+ * processes do not wait for each other.
  */
 const standbyMs = 10_000
 
@@ -49,7 +49,7 @@ type SealerOptions = {
   readonly random?: () => number
 }
 
-/** The query includes payouts, because storing a seal also adds the seal's events to the statistics. */
+/** The query includes payouts, because `storeSeal` adds the seal's events to the statistics. */
 const findHistoryWithPayouts = selectHistoryWithPayouts(historyColumns)
 
 type CountedSeal = Seal & CountedEvents
@@ -57,10 +57,11 @@ type CountedSeal = Seal & CountedEvents
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events within about a second, or ten seconds if many merchants are active. Payouts never wait for seals.
+ * Seals new events within about a second, or within ten seconds if many merchants are active. Payouts never wait for
+ * seals.
  *
- * Any number of processes can run a sealer without leader election: seals are numbered, so only the first insert of a
- * seal has an effect. A process that finds seals of another process pauses its own sealing.
+ * Several processes can run a sealer without leader election. Seals are numbered, and only the first insert of a number
+ * succeeds. A process pauses when another process has stored a seal.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
@@ -174,7 +175,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return { ...seal, after, changes, balanceChanges: summarizeTransfers(transfersIn(rows)) }
   }
 
-  /** The sealer continues after an altered seal, because `audit --chain` always finds the difference. */
+  /** The sealer continues after it reports an altered seal, because `audit --chain` always finds the difference. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
@@ -195,9 +196,10 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
 }
 
 /**
- * If the statistics do not yet include all earlier events, the catch-up adds the events of the seal later.
+ * If the statistics lack earlier events, `storeSeal` leaves the statistics unchanged, and a later catch-up adds the
+ * seal's events.
  *
- * @returns false if another process stored a seal with the same number first
+ * @returns false if another process has already stored a seal with the same number
  */
 export const storeSeal = defineInternalOperation(
   'storeSeal',

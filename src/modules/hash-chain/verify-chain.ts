@@ -17,8 +17,8 @@ const findHistory = selectHistory(historyColumns)
 const sealBatchSize = 16
 
 /**
- * `heads` are the latest seals of all merchants, and `root` is the hash of `heads`. `unsealed` counts the events that
- * no seal covers yet. `differences` has at most one difference for each merchant.
+ * `heads` are the latest seals of all merchants, and `root` is the hash of `heads`. `unsealed` is the number of events
+ * without a seal. `differences` has at most one difference per merchant.
  */
 export type ChainVerification = {
   readonly root: string
@@ -30,14 +30,14 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Each chain head that was saved elsewhere must still be a seal of its merchant. */
+  /** Each saved chain head must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
   readonly onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Compares all sealed rows with their seals, and each seal with the previous seal. Sealed rows are immutable, so the
- * comparison needs no snapshot.
+ * Compares all sealed rows with their seals, and each seal with the previous seal. Sealed rows are immutable, so no
+ * snapshot is needed.
  */
 export async function verifyChain(
   db: Reader,
@@ -68,14 +68,13 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** The returned `head` is the merchant's latest seal, even if a sealed row differs. */
 async function verifyMerchant(
   db: Reader,
   { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // Reads one seal more than are compared: after a removal, rows that moved up belong to that next seal.
+    // After a removal, rows move up from the next seal, so one more seal is read than compared.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -99,7 +98,7 @@ async function readHistory(
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // A seal that claims more events than it has prints (short hashes) is reported without reading the sealed rows.
+    // A seal with fewer prints (short hashes) than events was altered, so the events without prints need not be read.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
@@ -143,10 +142,13 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/** If an operator keeps a copy of a chain head elsewhere, the copy reveals any change of the history that it covers. */
+/**
+ * A copy of a chain head outside of the database reveals any later change of the rows that the seal and its
+ * predecessors cover.
+ */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
-/** The argument `heads` must be sorted by merchant id. */
+/** `heads` must be sorted by merchant id. */
 export function computeRoot(heads: readonly MerchantChainHead[]): string {
   return hash('sha256', formatHeads(heads), 'hex')
 }
@@ -168,7 +170,7 @@ export function parseHeads(text: string): MerchantChainHead[] {
   })
 }
 
-/** Returns the chain heads in the order of the merchant ids. */
+/** The chain heads are sorted by merchant id. */
 export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
   const heads: MerchantChainHead[] = []
   for await (const merchantIds of iterateMerchantIds(db))

@@ -6,10 +6,10 @@ import type { ImportOptions } from './import-outcome.ts'
 import { endOfList } from './repository.ts'
 
 /**
- * An import is one row in the operator log, even if the import runs many transactions.
+ * The operator log has one row for the whole import, even if the import runs many transactions.
  *
- * @throws DomainError INVALID_INPUT if the merchant has already paid out, because the balances no longer equal those of
- * the source
+ * @throws DomainError INVALID_INPUT if the merchant has payouts, because the balances then differ from the balances in
+ *   the source
  */
 export async function beginImport({ db, merchantId }: Context, { isDryRun }: ImportOptions): Promise<void> {
   const requireNoPayout = async (reader: Reader) => {
@@ -24,7 +24,7 @@ export async function beginImport({ db, merchantId }: Context, { isDryRun }: Imp
 
 const lists = { customers: 'customers', 'payout methods': 'payout_methods', wallets: 'wallets' } as const
 
-/** Counts all objects of a kind that were ever created for the merchant, and returns the latest id. */
+/** `count` includes deleted objects. */
 export async function findKnownObjects(
   { db, merchantId }: Context,
   kind: keyof typeof lists,

@@ -8,7 +8,7 @@ export type BalanceDifference = {
   readonly walletId: string
   readonly currency: string
   readonly source: Amount
-  /** The wallet's balance in this service; `null` if the wallet was not imported. */
+  /** `here` is `null` if the wallet was not imported. */
   readonly here: Amount | null
 }
 

@@ -3,7 +3,7 @@ import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { customersByIds, idOwnersByKind } from './repository.ts'
 
-/** `problem` is a sentence. If the import of an object has a problem, nothing of the object was written. */
+/** `problem` is a sentence. An object with a problem is not written. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }
@@ -16,18 +16,18 @@ export type ImportOptions = {
 type ImportSteps<Row, Stored, Known> = {
   readonly findStored: (db: Reader, ids: readonly string[]) => Promise<Stored[]>
   readonly prepare: (db: Reader, stored: ReadonlyMap<string, Stored>) => Promise<Known>
-  /** Problems that all kinds of objects can have, such as a foreign id, are found elsewhere. */
+  /** Finds only problems that are specific to this kind of object. */
   readonly findProblem: (known: Known, row: Row) => string | null
   readonly insert: (tx: Tx, row: Row) => Promise<void>
   readonly complete?: (known: Known, stored: Stored, row: Row) => object
-  /** Remembers each row that is (or, in a dry run, would be) inserted, so that `findProblem` knows it. */
+  /**
+   * `remember` is called for each row that is inserted (in a dry run, that would be inserted), so that `findProblem`
+   * can compare later rows with this row.
+   */
   readonly remember?: (known: Known, row: Row) => void
 }
 
-/**
- * Imports the rows in order, and inserts all new rows in one transaction. An imported object is written whole or not at
- * all.
- */
+/** Imports the rows in order, in one transaction. An object with several rows is imported completely or not at all. */
 export async function importRows<Row extends ImportedRow, Stored extends { readonly id: string }, Known>(
   context: Context,
   rows: readonly Row[],
@@ -67,7 +67,6 @@ export async function importRows<Row extends ImportedRow, Stored extends { reado
   return isDryRun ? run(db, null) : db.write((tx) => run(tx, tx), { merchantId })
 }
 
-/** Lists the columns in which an existing row differs from the source (ruling 145). */
 function describeDifference<Row extends object>(row: Row, existing: Partial<Row>): string | null {
   const columns = (Object.keys(row) as (keyof Row & string)[]).filter(
     (column) => serialize(row[column]) !== serialize(existing[column]),
@@ -79,7 +78,7 @@ function serialize(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'null'
 }
 
-/** A dry run stores no new customers, so it allows every id of an owner. */
+/** A dry run does not insert customers, so it accepts every customer id. */
 export async function findOwners(
   db: Reader,
   { merchantId }: Context,
@@ -103,8 +102,9 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
 }
 
 /**
- * Returns why ids cannot be used for new objects (ruling 144). If an id belongs to another merchant, the reason does
- * not mention that merchant. Rejects an id of a different kind of object, because event versions are counted per id.
+ * Returns why ids cannot be used for new objects (ruling 144). If an id belongs to another merchant, the reason must
+ * not disclose the merchant. An id of another kind of object is a problem too, because event versions are counted per
+ * id.
  */
 async function findIdProblems(
   db: Reader,
@@ -121,10 +121,9 @@ async function findIdProblems(
   return problems
 }
 
-/** Tolerated difference between the clocks of the source and of this service. */
 const maxClockSkewMs = 300_000
 
-/** A row with a time in the future would shift the times of all later rows. */
+/** If a row has a time in the future, all later rows get times in the future too. */
 function futureTimeProblem({ wallClock }: Context, { createdAt, updatedAt }: ImportedRow): string | null {
   const latest = new Date(wallClock() + maxClockSkewMs).toISOString()
   if (createdAt > latest || updatedAt > latest) return 'has a time in the future'

@@ -14,7 +14,7 @@ import { findOwners, importRows } from './import-outcome.ts'
 import { deletionOfPayoutMethod, payoutMethodsByIds } from './repository.ts'
 import type { SourcePayoutMethod } from './source-object.ts'
 
-/** A payout method that was imported and then deleted stays deleted. */
+/** An imported payout method that was deleted later is not imported again. */
 export async function importPayoutMethods(
   context: Context,
   rows: readonly SourcePayoutMethod[],

@@ -21,10 +21,10 @@ import { merchantsOfAddresses, transfersByIds, walletsByIds, walletsOfAddresses 
 import type { SourceAddress, SourceWallet } from './source-object.ts'
 
 /**
- * The balance of an imported wallet is the opening entry of its statement (ruling 143).
+ * The statement of an imported wallet begins with an opening entry for the wallet's balance (ruling 143).
  *
- * The imported addresses stay in the custody of the original provider. The service shows these addresses, but no rail
- * watches them, and no other wallet ever gets them.
+ * The original provider keeps the custody of imported addresses. The service shows imported addresses, but no rail
+ * watches them, and no other wallet gets them.
  */
 export async function importWallets(
   context: Context,
@@ -131,7 +131,7 @@ async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet)
   await insertWallet(tx, wallet)
   await wallets.count(tx, { ...wallet, ownerId }, 1)
   for (const address of addresses ?? []) {
-    // A different wallet of the merchant may already have the same address on a different network.
+    // The merchant may already have the same address in another wallet, on another network.
     await claimAddress(tx, { address: address.address, merchantId })
     await insertWalletAddress(tx, { ...address, merchantId, walletId: id, custody: 'external' })
   }

@@ -3,7 +3,7 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 import { selectWallets } from '../wallets/repository.ts'
 
-/** The query searches all merchants, because no two objects of an installation may have the same id. */
+/** Searches all merchants, because an id must be unique in the whole database. */
 const ownersOfIds = (table: 'customers' | 'payoutMethods' | 'wallets') => {
   // Kysely's types require one table instead of a union of tables.
   const one = table as 'customers'
@@ -51,10 +51,7 @@ export const transfersByIds = query((p: Params<RowIds>) =>
   selectFrom('transfers').select('id').where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/**
- * The condition on `version` is always true. Without a condition on `version`, SQLite would read all events of the
- * merchant.
- */
+/** The condition on `version` is always true. Without the condition, SQLite would read all events of the merchant. */
 export const deletionOfPayoutMethod = queryOne((p: Params<{ merchantId: string; id: string }>) =>
   selectFrom('events')
     .select('sequence')
@@ -78,7 +75,7 @@ export const walletsOfAddresses = query((p: Params<{ merchantId: string; address
     .where('address', 'in', listParam(p.addresses)),
 )
 
-/** Sums whole units and remainders of the amounts separately, so that no sum overflows 64 bits. */
+/** Sums units and remainders separately, because a sum of amounts could overflow 64 bits. */
 export const walletTotalsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('accounts')
     .select('assetCode')

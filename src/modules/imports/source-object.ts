@@ -8,17 +8,13 @@ import { customerStatuses, customerTypes } from '../customers/customer.ts'
 import type { Network } from '../networks/network.ts'
 import { networks, normalizeNetwork } from '../networks/network.ts'
 
-/** The columns that the source provides. The import adds the sequence numbers. */
 export type SourceCustomer = Omit<NewRowOf<'customers'>, 'merchantId' | 'sequence'>
 
 export type SourcePayoutMethod = Omit<NewRowOf<'payoutMethods'>, 'merchantId' | 'sequence' | 'ownerSequence' | 'checks'>
 
 export type SourceAddress = { id: string; address: string; network: Network; createdAt: string }
 
-/**
- * `addresses` is `null` if the provider's response lacks the ids of the addresses, for example in the list of a
- * customer's wallets.
- */
+/** `addresses` is `null` if the provider's response has no ids for the addresses, for example in a list of wallets. */
 export type SourceWallet = Omit<NewRowOf<'wallets'>, 'merchantId' | 'sequence' | 'ownerSequence'> & {
   readonly balance: Amount
   readonly addresses: readonly SourceAddress[] | null
@@ -29,8 +25,8 @@ export type SourceObject<Row> = { readonly row: Row } | { readonly id: string | 
 const maxTextLength = 1_000
 
 /**
- * Text is not trimmed. SQLite and PostgreSQL reject the character NUL in text, and PostgreSQL also rejects half a
- * surrogate pair.
+ * Text is not trimmed. SQLite and PostgreSQL reject the character NUL, and PostgreSQL also rejects an unpaired
+ * surrogate.
  */
 const text = () =>
   z
@@ -44,7 +40,7 @@ const optionalText = () =>
     .nullish()
     .transform((value) => value ?? null)
 
-/** The provider's short form of a customer lacks some fields whose columns are not nullable (ruling 142). */
+/** The provider's short form of a customer lacks fields whose columns must not be null (ruling 142). */
 const textOrEmpty = () =>
   text()
     .nullish()
@@ -192,8 +188,8 @@ const balance = () =>
   })
 
 /**
- * Wallets have no status in this service. A new wallet of the original provider has the status `pending` but can
- * already be used (ruling 141).
+ * Wallets of this service have no status. A wallet of the original provider can be used while its status is `pending`
+ * (ruling 141).
  */
 const walletStatus = () => z.enum(['active', 'pending']).transform(() => 'active' as const)
 
@@ -245,7 +241,7 @@ function parseObject<Schema extends z.ZodType>(schema: Schema, value: unknown): 
   const [first] = findFieldErrors(schema, value)
   const { id } = Object(value) as { id?: unknown }
   return {
-    // The id is cut, because a hostile id could fill the import report.
+    // A long id could fill the import report, so the id is truncated.
     id: typeof id === 'string' ? id.slice(0, 36) : null,
     problem: first === undefined ? 'is malformed' : `${first.field === '' ? 'it' : first.field} ${first.message}`,
   }

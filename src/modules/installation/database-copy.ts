@@ -6,8 +6,9 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * A running or finished database copy that prevents services from using the database. If `isOver` is true, the database
- * has been moved permanently. If `isTarget` is true, the copy's target may still lack rows, indexes and foreign keys.
+ * A database copy, running or finished, from or to this database. Services must not use the database. If `isOver` is
+ * true, the database was moved permanently. If `isTarget` is true, this database is the copy, and may lack rows,
+ * indexes and foreign keys.
  */
 export type BlockingCopy = {
   readonly message: string

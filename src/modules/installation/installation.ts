@@ -4,9 +4,8 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Binds the database permanently to sandbox or live mode: the first process sets the mode. The binding keeps demo
- * rates, seeded balances and addresses with published private keys away from live merchants, even if an operator
- * forgets to set `MODE` for a command.
+ * The first process sets the mode of a database permanently. Without this rule, an operator who forgets to set `MODE`
+ * could give live merchants demo rates, seeded balances, and addresses whose private keys are public.
  *
  * @throws Error if the database has another mode
  */

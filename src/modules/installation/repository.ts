@@ -4,7 +4,7 @@ export const installationRow = queryOne(() => selectFrom('installation').selectA
 
 export const databaseCopyRow = queryOne(() => selectFrom('databaseCopies').selectAll())
 
-/** The lock serializes operations that read across all merchants before they write. */
+/** Serializes operations that read the rows of all merchants before they write. */
 export const lockInstallation = statement(() => selectFrom('installation').select('id').where('id', '=', 1).forUpdate())
 
 export const insertInstallation = insertRow('installation')

@@ -20,8 +20,8 @@ export const entryDirections = defineEnum({
 export type EntryDirection = (typeof entryDirections)[number]
 
 /**
- * `amount` includes the fee. `sequence` is the entry's position in the wallet's statement. `payoutId` is set if a
- * payout caused the entry; `reference` is set if a deposit, a reversal or the wallet's import caused the entry.
+ * `amount` includes the fee. `sequence` is the position in the wallet's statement. An entry of a payout has `payoutId`.
+ * An entry of a deposit, a reversal or an import has `reference`.
  */
 export type Entry = Omit<RowOf<'transfers'>, 'id' | 'walletId' | 'sequence' | 'balanceAfter'> & {
   readonly transferId: string
@@ -67,9 +67,8 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 }
 
 /**
- * Returns the position of the wallet's entry among the transfer's entries: debits come first, and a returned fee adds a
- * second debit. The entry's position among the transfer's entries is part of the entry id, so the position must never
- * change.
+ * The position of the wallet's entry in its transfer: debits come first, and a returned fee adds a second debit. The
+ * entry's id contains the position, so the position must never change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

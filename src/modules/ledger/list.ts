@@ -15,7 +15,7 @@ export const entries = defineList({
   createdAt: 'transfers.createdAt',
   conditions: {
     walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parentTable: 'wallets', isRequired: true },
-    // Debit entries have no separate index: the query filters out credit entries, at about a microsecond per credit.
+    // No index has only debit entries. A query for debits reads and skips credits, at about a microsecond per credit.
     isDebit: { column: 'transfers.kind', operator: 'in', value: kindsOfDirection.debit },
     isCredit: { column: 'transfers.kind', operator: 'not in', value: kindsOfDirection.debit },
     kind: { column: 'transfers.kind' },
@@ -39,8 +39,8 @@ export const entries = defineList({
 })
 
 /**
- * Returns `null` if no entry can match. Adds the direction (debit or credit) that a transfer kind implies, because the
- * direction may have an index.
+ * Returns `null` if no entry can match. Adds the direction of the transfer kind, because the direction may have an
+ * index.
  */
 function statementConditions(direction: EntryDirection | null, kind: TransferKind | null) {
   if (kind === null) return directionConditions(direction)
@@ -57,7 +57,7 @@ export function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): str
   return `${entry.transferId}:${lineNumberOf(entry)}`
 }
 
-/** Returns the wallets' ledger entries in no particular order, without entries of clearing accounts. */
+/** Returns the wallets' entries in no particular order, without the entries of clearing accounts. */
 export async function findEntries(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   keys: readonly string[],

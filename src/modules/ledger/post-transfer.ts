@@ -17,8 +17,8 @@ import {
 type TransferCause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
- * A transfer moves `amount` between the wallet and the clearing account of its kind, and `fee` between the wallet and
- * the fee account. Debits equal credits by construction.
+ * A transfer moves `amount` between the wallet and a clearing account, and `fee` between the wallet and the fee
+ * account. Debits equal credits by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -27,8 +27,8 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly fee: Amount
   readonly cause: TransferCause
   /**
-   * Defaults to a new id. The opening transfer of an imported wallet has the id of the wallet, so that the wallet's
-   * event leads to the opening transfer.
+   * The opening transfer of an imported wallet has the wallet's id, so that the transfer can be found from the wallet's
+   * event. Other transfers get a new id.
    */
   readonly id?: string
 }
@@ -37,7 +37,7 @@ type ClearingKind = 'payout_completed'
 
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
-/** The entry's `createdAt` is also the time of the ledger transfer. */
+/** `createdAt` is also the time of the ledger transfer. */
 export type WalletEntry = {
   readonly walletId: string
   readonly position: StatementPosition
@@ -49,9 +49,9 @@ type PostedTransfer = { readonly id: string; readonly createdAt: string; readonl
 /**
  * A conditional update changes the balance first, so nothing has been written if the update fails.
  *
- * Only deposits and openings have a limit: the sum of all deposits and openings of a wallet is at most `maxAmount`. The
- * sum of deposits still includes paid-out money, because a payout may be returned at any time. The limit ensures that a
- * returned payout is never rejected, and that no balance overflows 64 bits (ruling 53).
+ * The sum of a wallet's opening balance and all of its deposits must not exceed `maxAmount`. The sum includes money
+ * that was paid out, because a payout may be returned at any time. This limit ensures that the service can always
+ * credit a returned payout, and that no balance overflows 64 bits (ruling 53).
  *
  * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit or an opening would exceed `maxAmount`
  */
@@ -88,8 +88,7 @@ export type Payer = { readonly ownerId: string; readonly walletId: string | null
 /**
  * A conditional update prevents two debits from spending the same money.
  *
- * @returns the wallet's entry, to pass to `recordTransfer`; `null`, without any change, if no wallet has sufficient
- * funds
+ * @returns an entry for `recordTransfer`, or `null`, without any change, if no wallet has sufficient funds
  */
 export async function debitPayer(
   tx: Tx,
@@ -105,7 +104,7 @@ export function postClearingTransfer(tx: Tx, context: Context, request: NewTrans
   return recordTransfer(tx, context, request, null)
 }
 
-/** Returned money is not new money, because it was deposited before it left the wallet. */
+/** Returned money was deposited earlier, so it does not count as a deposit. */
 const isNewMoney: Readonly<Record<CreditKind, boolean>> = {
   opening: true,
   deposit: true,
@@ -145,8 +144,8 @@ function balanceLimitError(): DomainError {
 }
 
 /**
- * Records a ledger transfer without changing a balance. Only callers that have changed the balance with `debitPayer` or
- * in a bulk import may use `recordTransfer`. `postTransfer` changes the balance and records the transfer.
+ * `recordTransfer` does not change the balance. The caller must have changed the balance with `debitPayer` or in a bulk
+ * import.
  *
  * @returns the transfer's id
  */

@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** The times in a statement never decrease, even if the clock goes back. */
+/** The times in a statement never decrease, even if the clock was set back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -49,7 +49,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited the account since this transaction read the balance.
+        // Another transaction may have changed the balance after this transaction read it.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -65,8 +65,8 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
 )
 
 /**
- * Returns `null` if the reachable balance exceeds `maxReachableBefore`. The reachable balance is the sum of all
- * deposits that were not reversed.
+ * Returns `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
+ * `maxReachableBefore`.
  */
 export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
   updateTable('accounts')
@@ -82,8 +82,8 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Returns `null` if the balance is less than the amount of the reversal. Also lowers the reachable balance (the sum of
- * deposits), except in rows where migration 0023 set the reachable balance to the maximum because the sum is unknown.
+ * Returns `null` if the balance is less than the amount. Does not change a reachable balance (the sum of deposits) that
+ * migration 0023 set to the maximum because the sum was unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
@@ -108,7 +108,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** The calling query must exclude ledger transfers without a wallet. */
+/** The caller must exclude ledger transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { createNetworkMatcher } from '../../core/net/ip-networks.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** Secret scanners recognize leaked API keys by the prefix `pgw`. */
+/** Secret scanners find leaked API keys by the prefix `pgw`. */
 export const apiKeyPrefix = 'pgw'
 
 export type ApiKey = { readonly mode: Mode; readonly id: string; readonly secret: string }
@@ -17,7 +17,7 @@ export function formatApiKey({ mode, id, secret }: ApiKey): string {
   return withChecksum(`${apiKeyPrefix}_${mode}_${id}_${secret}`)
 }
 
-/** Returns `null` for an API key with a wrong format or checksum, so that the key needs no database lookup. */
+/** Returns `null` for a wrong format or checksum, without a database query. */
 export function parseApiKey(text: string): ApiKey | null {
   if (!/^pgw_(sandbox|live)_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/.test(text)) return null
   if (text !== withChecksum(text.slice(0, -9))) return null
@@ -41,8 +41,8 @@ function withChecksum(body: string): string {
 const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
 
 /**
- * A dual-stack socket reports an IPv4 address as an IPv4-mapped IPv6 address, so both are equivalent. The allowed
- * networks were validated when they were stored.
+ * A dual-stack socket reports an IPv4 address as an IPv4-mapped IPv6 address, so the two notations are equivalent. The
+ * allowed networks were validated before they were stored.
  */
 export function isAddressAllowed(networks: readonly string[], address: string): boolean {
   const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)

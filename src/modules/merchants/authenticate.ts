@@ -14,38 +14,38 @@ import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
 
 const lastUsedPrecisionMs = 60_000
 
-// If an API key is unknown, this dummy key is checked, so that the rejection takes as long as for a wrong secret.
+// Authentication with an unknown API key checks this dummy key, so that the rejection takes as long as for a wrong
+// secret.
 const dummyKey = { id: '0000000000000000', secret: '0'.repeat(48) }
 const dummySecretHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
-/** `aheadMs` is the offset of the merchant's sandbox clock. */
 export type AuthenticatedCaller = {
   readonly merchantId: string
   readonly aheadMs: number
   readonly caller: Caller
   readonly validity: Validity
-  /** The networks from which the API key may be used, in CIDR notation. `null` means every network. */
+  /** The CIDR networks from which the API key may be used. `null` means every network. */
   readonly networks: readonly string[] | null
 }
 
-/** `from` and `until` are in milliseconds since 1970; `until` is exclusive. */
+/** The times are in milliseconds since 1970. `until` is exclusive. */
 export type Validity = { readonly from: number; readonly until: number }
 
-/** The tolerated clock difference between this process and the process that signed a client token. */
+/** The tolerated difference between the clocks of this process and the process that signed a client token. */
 const clockToleranceMs = 60_000
 
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Returns synchronously if the credential is cached and no API key or sandbox clock has changed since.
+ * Returns synchronously if the credential is cached, and no API key or sandbox clock has changed since.
  *
- * Malformed, unknown, expired and revoked credentials, and sandbox credentials in live mode (or the reverse), use the
- * same code path and get the same error (ruling 4).
+ * All invalid credentials get the same error in about the same time (ruling 4), also sandbox credentials in live mode
+ * and live credentials in the sandbox.
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
 export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
-  // Read the cache version before the API key's row, so that the version is never newer than the row.
+  // Reads the cache version before the API key's row, so that the version is never newer than the row.
   const keys = keyCacheOf(service)
   const cached = keys && findCachedKey(keys, text)
   if (!cached || !isValidAt(cached.validity, service.wallClock()))
@@ -78,7 +78,7 @@ async function authenticateFromDatabase(
       ? cachedKeyOf(service, row, matchesHash(key?.secret ?? dummyKey.secret, row?.secretHash ?? dummySecretHash))
       : await cachedKeyOfToken(service, token, row)
   if (!valid || !isValidAt(valid.validity, service.wallClock())) {
-    // To prevent timing attacks, each rejection looks up one existing and one missing API key, in either order.
+    // To prevent timing attacks, each rejection looks up one existing and one missing API key.
     await apiKeyById(service.db, { id: row ? dummyKey.id : (latestValidKeyIds.get(service.db) ?? dummyKey.id) })
     throw new DomainError('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
@@ -107,7 +107,6 @@ function cachedKeyOf({ mode }: Service, row: ApiKeyRow | null, isSecretCorrect: 
   }
 }
 
-/** A client token has at most the scopes and lifetime of its API key. */
 async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow | null): Promise<CachedKey | null> {
   const claims = await verifyClientToken(
     service.secrets,
@@ -118,8 +117,8 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token is not valid before its issue time, so that a clock that was ahead does not extend the token's maximum
-  // lifetime.
+  // A token is invalid before its issue time. Otherwise a token from a process whose clock is ahead would be valid for
+  // too long.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
@@ -134,7 +133,7 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
   return new Set(ids.filter((id) => !unrevoked.has(id)))
 }
 
-/** Does nothing if the stored time of the API key's last use is within one minute of `usedAt`. */
+/** Writes nothing if the stored time of the last use is within one minute of `usedAt`. */
 export const recordKeyUse = defineInternalOperation(
   'recordKeyUse',
   async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
@@ -145,23 +144,23 @@ export const recordKeyUse = defineInternalOperation(
 
 type KeyCache = {
   readonly version: number
-  /** The map's key is the hash of the whole credential. */
+  /** The map's key is the hash of the credential. */
   readonly byHash: Map<string, CachedKey>
   /**
-   * The map's key is the credential itself, which saves hashing the credential. The map is cleared after one second.
-   * Lookups in the map leak no timing, because V8 seeds its string hashes per process.
+   * The map's key is the credential itself, because hashing takes time. The map is cleared after one second. Lookups in
+   * the map are safe against timing attacks, because V8 seeds its string hashes per process.
    */
   readonly byText: Map<string, CachedKey>
 }
 
 /**
- * Returns no cache if the database engine has no table versions, because the cache could then miss that another process
- * revoked an API key.
+ * Returns null if the database engine has no table versions. A cache without table versions could miss that another
+ * process revoked an API key.
  */
 function keyCacheOf(service: Service): KeyCache | null {
   const [keysVersion, clocksVersion] = [service.db.tableVersion('apiKeys'), service.db.tableVersion('merchantClocks')]
   if (keysVersion === null || clocksVersion === null) return null
-  // Table versions never decrease, so the sum of two versions changes whenever either version changes.
+  // Table versions never decrease, so the sum of the two versions changes whenever one of the versions changes.
   const version = keysVersion + clocksVersion
   const current = keyCaches.get(service)
   if (current?.version === version && current.byHash.size < maxCachedKeys) return current
@@ -175,10 +174,7 @@ const byTextTtlMs = 1_000
 
 const keyCaches = new WeakMap<Service, KeyCache>()
 
-/**
- * The id of the latest valid API key, which the rejection of an unknown credential also looks up, to take as long as
- * other rejections.
- */
+/** The rejection of an unknown credential looks up the latest valid API key, to take as long as other rejections. */
 const latestValidKeyIds = new WeakMap<Database, string>()
 
 function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs }: CachedKey): void {
@@ -186,12 +182,12 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // If the recorded last use is in the future, some clock was ahead, so the time is still updated.
+  // A stored time of the last use in the future comes from a clock that was ahead, and is replaced.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // The write is not awaited, because a request must neither wait for it nor fail with it.
+  // The request must neither wait for this write nor fail with it.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** Remembers recorded and queued uses of API keys, so that concurrent requests cause one write. */
+/** The times of recorded and queued uses, so that concurrent requests cause only one write. */
 const recentUses = new WeakMap<Database, Map<string, number>>()

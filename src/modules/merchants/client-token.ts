@@ -9,13 +9,13 @@ import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 export const maxTokenSeconds = 24 * 3_600
 
-/** The signature algorithm is fixed, so that a token's header cannot choose the algorithm. */
+/** The algorithm is fixed, because the header of a token must not choose the algorithm. */
 const algorithm = 'HS256'
 
-/** The token's times are in seconds since 1970. */
+/** The times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** `customerId` is `null` if the token is for the merchant itself. */
+  /** `customerId` is `null` if the token acts for the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number
@@ -24,7 +24,7 @@ export type TokenClaims = {
 
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** The `kid` of the JWT (RFC 7519) is the id of the API key. */
+/** The `kid` of the JWT is the id of the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -42,7 +42,7 @@ export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** The signature is not verified. */
+/** `keyIdOfToken` does not verify the signature. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -52,7 +52,7 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Caches verified tokens, because verifying a signature takes longer than the rest of a small request. */
+/** Verifying a signature takes longer than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
@@ -73,7 +73,7 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
   try {
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // The encoding is checked last, so that rejecting a non-canonical signature takes as long as rejecting a wrong
+    // Checks the encoding last, so that rejecting a non-canonical signature takes as long as rejecting a wrong
     // signature.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
@@ -82,9 +82,9 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Base64 decoders also accept padding, other alphabets and nonzero trailing bits, so one signature would have several
- * encodings. The token's header and payload need no check of their encoding, because the signature covers the encoded
- * text.
+ * Base64 decoders accept padding, other alphabets and nonzero trailing bits, so without this check a token would have
+ * several valid encodings. The signature covers the encoded header and payload, so only the encoding of the signature
+ * needs a check.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -100,9 +100,9 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * Derives the signing secret from the stored hash of the API key, so that client tokens need no table and become
- * invalid with the API key. If SECRETS_KEY is set, it salts the signing secret, so that a holder of the API key cannot
- * forge tokens.
+ * The signing secret is derived from the stored hash of the API key's secret, so that client tokens need no table and
+ * become invalid with the API key. If SECRETS_KEY is set, the salt is derived from SECRETS_KEY, so that a holder of the
+ * API key cannot forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

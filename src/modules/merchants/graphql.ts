@@ -20,7 +20,7 @@ export const ScopeEnum = enumType('Scope', scopes, 'A permission of an API key o
 const ApiKey = objectType<Caller>('ApiKey', {
   description: 'The credential of this request: an API key, or a client token created with one.',
   fields: {
-    // The field is not named `id`, because GraphQL clients would cache all tokens of one API key as one object.
+    // If the name were `id`, GraphQL clients would cache all tokens of an API key as one object.
     keyId: exposeNullableColumn('keyId', 'The id of the API key. It is part of the key, but not secret.'),
     isToken: computedField(
       'Boolean',

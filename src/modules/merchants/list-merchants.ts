@@ -13,7 +13,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 export type MerchantSlice = { readonly items: readonly Merchant[]; readonly next: string | null }
 
 /**
- * Lists merchants oldest first.
+ * Merchants are listed oldest first.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -30,7 +30,7 @@ export async function listMerchants(
   return { items, next: merchants.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** A query over 500 merchants takes a millisecond or two. */
+/** A query for 500 merchants takes one or two milliseconds. */
 const batchSize = 500
 
 export async function* iterateMerchantIds(db: Reader): AsyncGenerator<readonly string[]> {

@@ -28,7 +28,6 @@ export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** Returns the context for background work, with the merchant's sandbox clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })

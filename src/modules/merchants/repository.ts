@@ -45,14 +45,14 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** The query searches the API keys of all merchants, which is safe because the callers are already authenticated. */
+/** Searches the API keys of all merchants, which is safe because the callers are already authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
   ),
 )
 
-/** The query searches all merchants, because the API key determines the merchant. */
+/** Searches all merchants, because the API key determines the merchant. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
     selectFrom('apiKeys')
@@ -89,7 +89,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** A recorded last use later than `after` comes from a clock that was ahead. */
+/** A stored time later than `after` comes from a clock that was ahead. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })

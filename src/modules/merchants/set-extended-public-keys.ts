@@ -18,7 +18,7 @@ export const SetExtendedPublicKeysInput = z.object({
 })
 
 /**
- * If an extended public key is absent from the input, the stored key stays.
+ * If a key is absent from the input, the stored key stays.
  *
  * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
@@ -46,8 +46,8 @@ export async function setExtendedPublicKeys(
 }
 
 /**
- * An extended public key that differs only in its encoding does not replace the stored key, because the derivation
- * index is counted for each stored string.
+ * Keeps the stored key if the new key differs only in its encoding, because each encoding would begin with derivation
+ * index 0 and derive the same addresses again.
  */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored
@@ -56,7 +56,7 @@ function keepEquivalentKey(stored: string | null, requested: string | null): str
 
 /**
  * Rejects an extended public key of another merchant, because both merchants would get the same addresses. Compares
- * only public key and chain code, because exports of the same extended public key can differ in their metadata.
+ * only public key and chain code, because exports of the same key can differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,
@@ -81,7 +81,6 @@ function keyErrors({ mode }: Service, field: string, key: string | null | undefi
   try {
     const normalized = publicKeyAndChainCode(key.trim())
     if (mode !== 'live' || !sandboxKeys.includes(normalized)) return []
-    // Anyone can spend from addresses of the sandbox's extended public key.
     return formatErrors("must not be the sandbox's own key, because its private key is public")
   } catch (error) {
     return formatErrors(`is not usable: ${(error as Error).message}`)

@@ -4,11 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, createBase58check } from '@scure/base'
 
-/**
- * A public key has the same EIP-55 address on every EVM network.
- *
- * @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes
- */
+/** @param publicKey is in SEC1 form: 33 bytes if compressed, otherwise 65 bytes */
 export function encodeEvmAddress(publicKey: Uint8Array): string {
   return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
 }
@@ -17,7 +13,10 @@ export function checksumEvmAddress(text: string): string | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${withChecksum(text.slice(2).toLowerCase())}` : null
 }
 
-/** An EVM address without mixed case has no checksum (EIP-55), so only its format is checked. */
+/**
+ * If all letters of an EVM address have the same case, the address has no checksum (EIP-55), and only the format is
+ * checked.
+ */
 export function evmAddressError(address: string): string | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
 
@@ -32,7 +31,6 @@ function accountBytes(publicKey: Uint8Array): Uint8Array {
   return keccak_256(point).subarray(-20)
 }
 
-/** Capitalizes a letter of the address if the hash has a digit of 8 or more at the letter's position (EIP-55). */
 function withChecksum(digits: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
   return digits.replace(/[a-f]/g, (letter, index: number) =>
@@ -47,7 +45,7 @@ export function encodeTronAddress(publicKey: Uint8Array): string {
 
 export function tronAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Tron address is written in base58: digits and letters without 0, O, I and l.'
-  // Checks the address's length first, because decoding base58 takes quadratic time.
+  // Checks the length first, because decoding base58 takes quadratic time.
   if (address.length !== 34) return 'A Tron address has 34 characters.'
 
   const bytes = base58.decode(address)
@@ -63,8 +61,8 @@ export function encodeSolanaAddress(publicKey: Uint8Array): string {
 }
 
 /**
- * Allows Solana addresses off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) do
- * receive tokens. Solana addresses have no checksum, so a typing error that still decodes to 32 bytes is not detected.
+ * Allows Solana addresses off the ed25519 curve, because program-derived addresses (multisig vaults, escrows) can
+ * receive tokens. Solana addresses have no checksum, so a wrong address of 32 bytes is not detected.
  */
 export function solanaAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'

@@ -6,7 +6,7 @@ import { base58Check, encodeEvmAddress, encodeTronAddress, isBase58 } from './ad
 import type { AddressFamily } from './network.ts'
 
 /**
- * Derives child `0/index`, BIP-44's external chain. Solana is not supported, because ed25519 keys derive only from
+ * Derives the child `0/index` (BIP-44's external chain). Solana is not supported, because ed25519 keys derive only from
  * private keys (SLIP-0010).
  *
  * @param index 0 to 2³¹ − 1; anything else throws
@@ -31,7 +31,7 @@ const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint
 }
 
 /**
- * Returns the parts of an extended public key that determine its addresses (BIP-32).
+ * The parts of an extended public key that determine the derived addresses (BIP-32).
  *
  * @throws Error as `parseExtendedPublicKey` does
  */
@@ -42,12 +42,11 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 }
 
 /**
- * Parses a key of account level, which wallet software exports for `m/44'/<coin>'/<account>'`. Rejects keys that are
- * not of account level (depth 3, hardened), because the merchant's wallet software would never scan their addresses,
- * and money sent there would seem lost.
+ * Parses the extended public key that wallet software exports for the account `m/44'/<coin>'/<account>'`. Rejects keys
+ * of another level, because the merchant's wallet software would not find money at the derived addresses.
  *
  * @throws Error, the first that applies: a private key, not an extended key, wrong checksum, wrong version, wrong
- * level, not a point on the curve. No message contains the key
+ *   level, not a point on the curve. No message contains the key.
  */
 export function parseExtendedPublicKey(text: string): HDKey {
   if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)
@@ -63,7 +62,7 @@ export function parseExtendedPublicKey(text: string): HDKey {
 
 function accountNode(text: string, bytes: Uint8Array): HDKey {
   const fields = new DataView(bytes.buffer, bytes.byteOffset)
-  // Byte 45 of an extended key is 0 if the key is private, regardless of the version bytes.
+  // If byte 45 of an extended key is 0, the key is private, even if the version bytes are those of a public key.
   if (fields.getUint8(45) === 0) throw new Error(privateKeyMessage)
   if (fields.getUint32(0) !== 0x0488b21e) {
     throw new Error('The extended public key has a version other than xpub, such as ypub, zpub or tpub.')
@@ -83,15 +82,12 @@ const privateKeyMessage =
   'This is a private key. The service needs extended public keys (xpub) only. Never enter a private key, ' +
   'and move the funds of a key that was disclosed.'
 
-/**
- * Caches the external chain's key, because parsing the extended public key and deriving the chain cost as much as
- * deriving an address.
- */
+/** Parsing the extended public key and deriving the chain cost as much as deriving an address. */
 function externalChain(extendedPublicKey: string): HDKey {
   return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-/** The cache is limited, because in live mode every merchant has its own extended public keys. */
+/** The cache of extended public keys has a limit, because in live mode every merchant has its own keys. */
 export function cachedNode(name: string, make: () => HDKey): HDKey {
   return nodeCache.memo(name, { context: make })
 }

@@ -4,9 +4,8 @@ import type { AddressFamily, Network } from './network.ts'
 import { addressFamily } from './network.ts'
 
 /**
- * Returns `null` for a valid address, otherwise an error message that follows the field's name (ruling 23). Allows the
- * sample addresses of the API contract, although some of its EVM addresses have letters that are not hexadecimal, and
- * one has a digit too few. Does not verify the checksum of an address.
+ * Returns `null` for a valid address, otherwise a message that can follow the field's name (ruling 23). Does not verify
+ * checksums. Allows the sample addresses of the API contract, although some EVM addresses among them are malformed.
  */
 export function addressFormatError(network: Network, address: string): string | null {
   const { matches, description } = addressFormats[addressFamily(network)]
@@ -41,7 +40,7 @@ const transactionHashFormats: Record<AddressFamily, TransactionHashFormat> = {
     description: '64 hexadecimal digits',
     parse: (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
   },
-  // The id of a Solana transaction is the transaction's first signature.
+  // A Solana transaction is identified by its first signature.
   solana: {
     description: '64 bytes in base58',
     parse: (text) => (isBase58(text) && text.length <= 88 && base58.decode(text).length === 64 ? text : null),

@@ -10,7 +10,7 @@ export const networks = defineEnum({
 
 export type Network = (typeof networks)[number]
 
-/** All networks of an address family share keys and encoding, so a public key has the same address on all of them. */
+/** A public key has the same address on all networks of an address family. */
 const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 export type AddressFamily = (typeof addressFamilies)[number]
@@ -32,14 +32,15 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
 }
 
 /**
- * The number of confirmations after which a transaction is considered final. The block that contains the transaction is
- * the first confirmation.
+ * The number of confirmations after which a transaction is final. The block of the transaction is the first
+ * confirmation.
+ *
  * - Ethereum: a block is finalized two epochs of 32 slots after its own epoch (Gasper, ethereum.org).
- * - Polygon: the number of blocks that was used before the milestones (PIP-11, "current finality time breakdown: 256
- *   blocks"). Polygon's deepest known reorganization, in February 2023, had 157 blocks.
+ * - Polygon: the number of blocks before the introduction of milestones (PIP-11). The deepest known reorganization, in
+ *   February 2023, had 157 blocks.
  * - BNB Smart Chain: two thirds of the 21 validators plus one (BNB Chain's documentation, without fast finality).
- * - Tron: 19 of the 27 super representatives, after which the block is solidified (TRON's documentation).
- * - Solana: the block is rooted after 31 more blocks, which `getSignatureStatuses` calls `finalized`.
+ * - Tron: a block is solidified after 19 of the 27 super representatives have confirmed it (TRON's documentation).
+ * - Solana: a block is rooted (`finalized` in `getSignatureStatuses`) after 31 more blocks.
  */
 const confirmations: Record<Network, number> = {
   erc20: 64,
@@ -57,19 +58,19 @@ export function addressFamily(network: Network): AddressFamily {
   return families[network]
 }
 
-/** Returns the network's spelling in asset codes, for example `Erc20` (contract 2.4). */
+/** Returns the spelling of the network in asset codes, for example `Erc20` (contract 2.4). */
 export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** The usual spellings of networks; requests may spell networks in any case. */
+/** The usual spellings of networks. Requests may spell networks in any case. */
 export const networkSpellings: readonly string[] = [
   ...networks,
   ...networks.map((network) => networkLabel(network)),
   ...networks.map((network) => network.toUpperCase()),
 ]
 
-/** Normalizes the case of a network; returns any other value unchanged (ruling 25). */
+/** Returns a value that is not a network unchanged (ruling 25). */
 export function normalizeNetwork<Value>(value: Value): Value | Network {
   return typeof value === 'string' ? (networks.find((network) => network === value.toLowerCase()) ?? value) : value
 }

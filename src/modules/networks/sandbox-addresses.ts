@@ -8,19 +8,15 @@ import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.
 import type { AddressFamily } from './network.ts'
 
 /**
- * `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools share ("test" eleven times, then "junk").
- * Live mode must reject the sandbox's keys: their private keys are public, so anyone can spend money sent to their
- * addresses.
+ * The keys `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools share ("test" eleven times, then
+ * "junk"). The private keys are public, so anyone can spend money at the derived addresses, and live mode must reject
+ * these keys.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
   tron: 'xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr',
 } as const
 
-/**
- * On EVM networks and Tron, a sandbox merchant's address derives from chain `1` of the sandbox's key and from two
- * 31-bit parts of a hash of the merchant's id.
- */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
   const branch = cachedNode(`${family} ${merchantId}`, () => {
@@ -33,9 +29,9 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * The Solana address is on the ed25519 curve and unique to the index. ed25519 keys derive from private keys only
- * (SLIP-0010), so the sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`.
- * The holder of the mnemonic can compute the private key of each address.
+ * The address is on the ed25519 curve. ed25519 keys derive only from private keys (SLIP-0010), so the sandbox adds a
+ * point to a public key: `base + SHA-512(index) · G`. Anyone with the mnemonic can compute the private key of the
+ * address.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))
@@ -49,5 +45,5 @@ function solanaAddressFromSeed(name: string): string {
 const { Point } = ed25519
 const { Fn } = Point
 
-/** The public key of `m/44'/501'/0'/0'`: the first account of the sandbox's mnemonic in Solana wallets. */
+/** The public key of `m/44'/501'/0'/0'`, the first Solana account of the sandbox's mnemonic. */
 const sandboxSolanaBase = Point.fromBytes(base58.decode('oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96'))

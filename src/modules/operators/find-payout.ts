@@ -10,10 +10,7 @@ import { payouts } from '../payouts/list.ts'
 import type { Payout } from '../payouts/payout.ts'
 import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
 
-/**
- * Searches the payouts of all merchants by id, transaction id (which customers see), reference id (which banks see) and
- * idempotency key. In rare cases, more than one payout matches.
- */
+/** Searches the payouts of all merchants by id, transaction id, reference id and idempotency key. */
 export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
   const trimmedName = name.trim()
   const id = parseUuid(trimmedName)

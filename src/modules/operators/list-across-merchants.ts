@@ -6,7 +6,7 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
 
-/** A row's id must begin with a UUID. */
+/** `id` must begin with a UUID. */
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
@@ -16,7 +16,7 @@ type FilteredMerchantList<Item, Input> = {
   readonly filter: Input & CreatedBeforeFilter
 }
 
-/** `next` is the cursor of the next page; `total` is `null` if the list's rows are not counted. */
+/** `next` is the cursor of the next page. `total` is `null` if the rows are not counted. */
 export type CrossMerchantPage<Item> = {
   readonly items: readonly Item[]
   readonly total: number | null
@@ -65,8 +65,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
     ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
   }
   const firstSlice = await list.slice(context, { ...input, first })
-  // If the page starts after a position, `firstSlice` counts only rows after that position, so the total comes from a
-  // separate query.
+  // After the first page, `firstSlice` counts only the remaining rows, so a second query reads the total.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
     readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
@@ -88,7 +87,7 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** Sorts rows with the same creation time by id, because the merchant's list can have another order. */
+/** Sorts rows with the same creation time by id, because a merchant's list can have another order. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -122,7 +121,7 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns an exclusive upper bound for creation times that still includes rows with the position's creation time. */
+/** Returns an exclusive upper bound that includes all rows with the same creation time as the position. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

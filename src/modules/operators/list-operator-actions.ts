@@ -15,13 +15,13 @@ const ListOperatorActionsInput = z.object({
   limit: limit(pageSize),
 })
 
-/** `next` is the value of `before` that requests the next page; `null` on the last page. */
+/** `next` is the value of `before` for the next page, or `null` on the last page. */
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
  * Actions are newest first.
  *
- * @param input `subject` is the id of an object; only actions on this object are listed
+ * @param input if `subject` (the id of an object) is set, only actions on this object are listed
  * @throws DomainError INVALID_INPUT
  */
 export async function listOperatorActions(

@@ -19,16 +19,19 @@ import {
 } from './repository.ts'
 import { signInAction } from './sign-in.ts'
 
-/** The sign-in link must be valid long enough to give it to the operator. */
+/** The operator must receive and open the sign-in link within an hour. */
 const linkLifetimeMs = 3_600_000
 
 const OperatorInput = z.object({ name: operatorName() })
 const OperatorRoleInput = z.object({ name: operatorName(), role: oneOf(operatorRoles) })
 
-/** Signs an operator in once. */
 export type OperatorLink = { readonly name: string; readonly token: string; readonly expiresAt: string }
 
-/** The service never shows the returned sign-in link again. @throws DomainError INVALID_INPUT */
+/**
+ * The service never shows the sign-in link again.
+ *
+ * @throws DomainError INVALID_INPUT
+ */
 export async function createOperator(
   service: Service,
   input: { readonly name: string; readonly role: string },
@@ -55,7 +58,11 @@ function newLink({ wallClock }: Service, name: string) {
   return { linkHash: hashSecret(token), linkExpiresAt, link: { name, token, expiresAt: linkExpiresAt } }
 }
 
-/** Invalidates the operator's previous sign-in link. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/**
+ * Invalidates the operator's previous sign-in link.
+ *
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
 export async function createOperatorLink(service: Service, input: { readonly name: string }): Promise<OperatorLink> {
   const { name } = parseInput(OperatorInput, input)
   const { link, ...columns } = newLink(service, name)
@@ -66,7 +73,11 @@ export async function createOperatorLink(service: Service, input: { readonly nam
   })
 }
 
-/** Ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/**
+ * Ends the operator's sessions.
+ *
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
 export async function setOperatorRole(
   { db }: Service,
   input: { readonly name: string; readonly role: string },
@@ -79,7 +90,11 @@ export async function setOperatorRole(
   })
 }
 
-/** Ends the operator's sessions. @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND */
+/**
+ * Ends the operator's sessions.
+ *
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
 export async function removeOperator({ db }: Service, input: { readonly name: string }): Promise<{ removed: string }> {
   const { name } = parseInput(OperatorInput, input)
   return db.write(async (tx) => {

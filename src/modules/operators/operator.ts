@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { rejectField, text } from '../../core/input.ts'
 
-/** The role `look` may open all pages of the console; the role `act` may also perform actions. */
+/** The role `look` may open all pages of the console. The role `act` may also perform actions. */
 export const operatorRoles = ['look', 'act'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
 /**
- * `id` is `null` for an operator from CONSOLE_USERS. `revision` increases when the role or the password of a stored
- * operator changes.
+ * `id` is `null` for an operator from CONSOLE_USERS. `revision` increases when an operator's role or password changes.
  */
 export type Operator = {
   readonly id: string | null
@@ -18,7 +17,7 @@ export type Operator = {
 
 export type ConfiguredOperator = Pick<Operator, 'name' | 'role'> & { readonly passwordHash: string }
 
-/** NIST's minimum for a password that is the only factor (SP 800-63B-4, 3.1.1.2). */
+/** NIST's minimum length if a password is the only factor (SP 800-63B-4, 3.1.1.2). */
 const minPasswordLength = 15
 const maxPasswordLength = 256
 
@@ -34,7 +33,7 @@ export const operatorName = () =>
     (value, context) => parseOperatorName(value) ?? rejectField(context, 'INVALID_FORMAT', operatorNameFormat),
   )
 
-/** A password may contain any characters. The password's length is counted in code points. */
+/** A password may contain any characters. The length of a password is counted in code points. */
 export const newPassword = () =>
   z.string().transform((value, context) => {
     const length = [...value].length

@@ -11,11 +11,11 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * Returns a context with the clock of the deposit's merchant.
+ * The context has the clock of the deposit's merchant.
  *
- * @param merchant is the merchant's id, which is required if several merchants have a deposit with this reference
+ * @param merchant the merchant's id, required if several merchants have a deposit with this reference
  * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several merchants have a deposit with
- * this reference
+ *   this reference
  */
 export async function createDepositOwnerContext(
   service: Service,

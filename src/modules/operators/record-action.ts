@@ -7,7 +7,7 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown if the same console form was submitted before. */
+/** Thrown if the same console form was already submitted. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
@@ -15,12 +15,11 @@ export class AlreadyDoneError extends DomainError {
 }
 
 /**
- * Runs an operation and records it in the same transaction, so that neither is stored without the other. An operation
- * that fails is not recorded.
+ * Runs an operation and records it in the same transaction. An operation that fails is not recorded.
  *
  * @param action `formId` makes the action of a console form idempotent; it is `null` for a command. `subject` is the id
- * of the object, or a function that returns the id from the result of the transaction
- * @param run must write at least once on the given service
+ *   of the object, or a function that computes the id from the operation's result.
+ * @param run must write at least once with the given service
  * @throws AlreadyDoneError, or the error of `run`
  */
 export async function recordAction<Result>(
@@ -42,7 +41,7 @@ export async function recordAction<Result>(
       const result = await operation(tx)
       const subjectId = typeof subject === 'string' ? subject : subject(result)
       const row = { ...action, id: service.newId(), createdAt: timestamp(service.now()) }
-      // A subject that is a UUID is stored in canonical form, so that lookups find it.
+      // A UUID is stored in canonical form, so that lookups find it.
       await insertOperatorAction(tx, { ...row, subject: parseUuid(subjectId) ?? subjectId })
       return result
     }, options)
@@ -54,7 +53,7 @@ export async function recordAction<Result>(
   return result
 }
 
-/** Writes throw, because an action that is declared as read-only must not write. */
+/** Every write through the returned service throws. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} is declared as read-only but tried to write`)
@@ -68,7 +67,7 @@ export function parseReason(reason: string): string {
 }
 
 /**
- * `action` is the name of the command, `subject` the id of the object, and `details` has all further arguments except
+ * `action` is the name of the command. `subject` is the id of the object. `details` are the other arguments except
  * secrets.
  */
 export type OperatorAction = RowOf<'operatorActions'>

@@ -11,9 +11,9 @@ import { customerName } from './list-rows.ts'
 const concurrentMerchants = 20
 
 /**
- * Exact matches of all merchants come before matches by name.
+ * Exact matches come before matches by name.
  *
- * @param merchant is the id of the only merchant to search
+ * @param merchant the id of the only merchant to search
  * @throws DomainError INVALID_INPUT, or RESOURCE_NOT_FOUND for an unknown merchant
  */
 export async function searchAcrossMerchants(
@@ -39,7 +39,7 @@ export async function searchAcrossMerchants(
   return { hits: hits.slice(0, first), hasMore: hasMore || hits.length > first }
 }
 
-/** `id` identifies the console page of the search result: for a deposit, `id` is the wallet's id. */
+/** `id` identifies a console page. A deposit has no page, so its `id` is the id of its wallet. */
 export function searchRow(hit: SearchHit) {
   const { type, isExact, row } = hit
   const { merchantId, createdAt } = row

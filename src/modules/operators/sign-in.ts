@@ -24,16 +24,16 @@ export type PastSignIn = { readonly at: string; readonly address: string }
 export type SignIn = { readonly operator: Operator; readonly previous: PastSignIn | null }
 
 /**
- * `rejected` is the entered name if an operator with this name exists. An unknown name is omitted, because it may be a
- * password in the wrong field.
+ * `rejected` is the entered name, or `null` if no operator has this name. An unknown name may be a password in the
+ * wrong field.
  */
 export type RejectedSignIn = { readonly rejected: string | null }
 
 type SignInOrigin = { readonly address: string; readonly session: string }
 
 /**
- * CONSOLE_USERS have precedence over stored operators. Rejecting a wrong password takes as long as rejecting an unknown
- * name.
+ * CONSOLE_USERS take precedence over stored operators. A wrong password and an unknown name take equally long to
+ * reject.
  *
  * @throws DomainError UNAVAILABLE
  */
@@ -88,9 +88,9 @@ export async function findOperatorByLink({ db, wallClock }: Service, token: stri
 }
 
 /**
- * A sign-in link can be used only once. A new password ends all other sessions of the operator.
+ * A new password ends all other sessions of the operator.
  *
- * @param password is the password to set, or an empty string to keep the current password
+ * @param password the new password, or an empty string to keep the current password
  * @returns `null` if the sign-in link is wrong, used or expired
  * @throws DomainError INVALID_INPUT, UNAVAILABLE
  */
@@ -126,7 +126,7 @@ function parsePassword(password: string): string {
   return parseInput(z.object({ password: newPassword() }), { password }).password
 }
 
-/** Returns false if the operator was removed, or if the operator's role or password was changed. */
+/** Returns false if the operator was removed, or if its role or password was changed. */
 export async function isCurrentOperator({ db }: Service, { id, revision }: Operator): Promise<boolean> {
   return id === null || (await operatorById(db, { id }))?.revision === revision
 }

@@ -6,7 +6,7 @@ import { latestEventSequences } from './repository.ts'
 
 export const eventBatchSize = 500
 
-/** The pause after a poll is nine times the poll's duration, so polling uses at most a tenth of the time. */
+/** The pause after a poll is nine times the duration of the poll, so polls take at most a tenth of the time. */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
@@ -25,7 +25,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// The map's key is `watch`, because all copies of the database object share this function.
+// The map's key is `watch`, because all copies of a database object have the same function `watch`.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -37,12 +37,12 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` needs no query. If the last poll for new events failed, `latest` throws the poll's error, so that
- * subscribers notice the failure.
+ * `latest` runs no query. If the last poll failed, `latest` throws the error of the poll, so that subscribers notice
+ * the failure.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
-/** All subscribers of a process share one poll for new events, which runs after commits. */
+/** All subscribers of a process share one poll, which runs after commits. */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   listener: () => void,
@@ -115,8 +115,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams events in batches: first all events after `after`, then new events when they are committed. If `after` is
- * `null`, only new events are streamed.
+ * Streams events in batches: first all events after `after`, then new events. If `after` is `null`, streams only new
+ * events.
  *
  * @param signal ends the stream, even if the stream was never read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

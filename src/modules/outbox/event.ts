@@ -63,12 +63,12 @@ export function objectTypeOf(type: EventType): EventObjectType {
 
 const sequenceDigits = 10
 
-/** Event sequences are stored in four bytes. */
+/** Event sequences have four bytes in the database. */
 export const maxEventSequence = 2 ** 31 - 1
 
 /**
- * The id of an event is not stored but computed: `evt_` and a UUIDv7 from the event's time, the end of the merchant's
- * id, and the event's sequence.
+ * Computes an event's id: `evt_` and a UUIDv7. The UUIDv7 contains the event's time, the last digits of the merchant's
+ * id, and the event's sequence. The database does not store the id.
  */
 export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId' | 'sequence' | 'time'>): string {
   const milliseconds = time.toString(16).padStart(12, '0')
@@ -79,7 +79,7 @@ export function eventId({ merchantId, sequence, time }: Pick<Event, 'merchantId'
 }
 
 /**
- * Returns `null` for a malformed event id. The caller must compare the whole id with the id of the event that has this
+ * Returns `null` for a malformed event id. The caller must compare the id with the id of the event that has this
  * sequence.
  */
 export function sequenceOfEventId(id: string): number | null {

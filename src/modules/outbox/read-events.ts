@@ -14,12 +14,12 @@ const typeScanLimit = 10_000
 
 type EventSliceRequest = { readonly after: number; readonly limit: number; readonly latest?: number }
 
-/** `through` is the cursor for the next read of events. `isLast` is true if there are no more events. */
+/** `through` is the cursor for the next read. `isLast` is true if there are no more events. */
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * With the credential of one customer, scans only the next `customerScanLimit` events, because the customer's next
- * event may be a million events away.
+ * A request with a token for one customer scans at most `customerScanLimit` events, because the customer's next event
+ * may be a million events away.
  */
 export async function readEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -39,8 +39,8 @@ export async function readEvents(
 }
 
 /**
- * Filtering events in the database is ten times as fast as reading all rows. The scan of events has a limit, because
- * the next match may be a million events away.
+ * Filtering in the database is ten times as fast as reading all rows. The scan has a limit, because the next matching
+ * event may be a million events away.
  */
 export async function readEventsOfTypes(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -60,10 +60,10 @@ export async function latestEventSequence({ db, merchantId }: EventReadContext):
 }
 
 /**
- * Rejects a cursor beyond the latest event, because the client would miss all events up to the cursor. A cursor beyond
- * the latest event comes from another database, or from before a restore from a backup.
+ * Rejects a cursor beyond the latest event, because a client with this cursor would miss events. A cursor beyond the
+ * latest event comes from another database, or from before a restore from a backup.
  *
- * @param latest a known lower bound of the latest sequence, which can save the query
+ * @param latest a known lower bound of the latest sequence, which can save a query
  * @returns `after`
  * @throws DomainError INVALID_INPUT
  */

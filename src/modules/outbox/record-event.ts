@@ -4,9 +4,8 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * If an object type has a fixed series of events, its events have `version`, the event's position in the series. If an
- * object can change any number of times, its events have `data`, the object's row. `at` is the time of the change in
- * the object's row.
+ * If an object can have only a fixed series of events, `version` is the event's position in the series. If an object
+ * can change any number of times, `data` is the object's row. `at` is the time of the change.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
@@ -27,8 +26,8 @@ export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | n
 }
 
 /**
- * Records an event in the same transaction as its change (outbox pattern). Events are inserted just before COMMIT. Late
- * inserts keep event sequences gapless and in commit order, and lock the merchant's sequence row only briefly.
+ * Records an event in the same transaction as the change (outbox pattern). Events are inserted just before COMMIT, so
+ * that sequences are gapless and in commit order, and the merchant's sequence row is locked only briefly.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): Promise<void> {
   await tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {

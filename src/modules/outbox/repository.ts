@@ -27,7 +27,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** The event's sequence is the latest reserved sequence number minus `back`. */
+/** The event's sequence is the latest reserved number minus `back`. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -57,14 +57,13 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** The generator of load data computes all columns itself. */
 export const insertEventRow = insertRow('events')
 
 /**
- * The id of an event's ledger transfer, in a query that joins `payouts` by the id of the event's object, and
- * `payout_events` by this id and the status. The opening transfer of an imported wallet has the id of the wallet.
+ * The id of an event's ledger transfer. The query must join `payouts` by `events.object_id`, and `payout_events` by
+ * payout id and status. The opening transfer of an imported wallet has the wallet's id.
  *
- * COALESCE would be shorter, but is not leakproof in PostgreSQL and prevents index use under row-level security.
+ * PostgreSQL's COALESCE is not leakproof, so COALESCE would prevent the use of an index under row-level security.
  */
 export const transferIdOfEvent = sql<string>`case events.type when 'wallet.transaction.inbound' then events.object_id
   when 'deposit.reversed' then events.object_id when 'wallet.created' then events.object_id
@@ -107,10 +106,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/**
- * All subscribers share one poll, so the query reads the latest event sequences of several merchants and of all their
- * customers.
- */
+/** All subscribers share one poll, so the query reads several merchants and all their customers. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

@@ -2,27 +2,25 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** A command's flag is set if it has a value; the items of a list are separated by commas. */
+/** A flag of a command is set if it has a value. The items of a list are separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
 export type ActionField = {
   readonly name: string
-  /** The syntax in the command: `<word>`, `--option <noun>` or `--flag`. */
+  /** The syntax in the command is `<word>`, `--option <noun>` or `--flag`. */
   readonly typed: string
   readonly help?: string
-  /** A field without a label either gets its value from the page or exists only in the command. */
+  /** A field without a label is not an input of the form. */
   readonly label?: string
   readonly hint?: string
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly isMultiple?: true
-  /** In the console's form, times are in UTC and have no time zone suffix. */
+  /** Times in the form are in UTC and have no time zone suffix. */
   readonly isTime?: true
   readonly isRequiredInForm?: true
 }
 
-/** An action of operators. The command and the console's form derive from the declaration of an action. */
 export type ActionDeclaration = {
-  /** The action's name, also in the operator log. */
   readonly name: string
   /** `formName` is required if the console has several forms for the action. */
   readonly formName?: string
@@ -31,20 +29,20 @@ export type ActionDeclaration = {
   readonly summary: string
   readonly formText?: string
   readonly fields: readonly ActionField[]
-  /** The form submits the values of the row as one string, separated by spaces. */
+  /** The form submits the values of a row as one string, separated by spaces. */
   readonly rowFields?: readonly string[]
   readonly subject: readonly string[]
   /**
-   * If the action moves money, the command requires a reason in live mode. The console's form always requires a reason.
+   * If `movesMoney` is true, the command requires a reason in live mode. The console's form always requires a reason.
    */
   readonly movesMoney?: true
-  /** If no action can undo this action, the console asks for a confirmation, as for actions that move money. */
+  /** The console asks for a confirmation if `isIrreversible` or `movesMoney` is true. */
   readonly isIrreversible?: true
   readonly requiresReason?: true
   readonly reasonHint?: string
-  /** Maps field names in the operation's errors to names in `fields`, if the names differ. */
+  /** Maps names of the operation's input fields to names in `fields`, if the names differ. */
   readonly errorFields?: FieldNames
-  /** The name of a secret field in the action's result. The console shows it once. */
+  /** The secret field of the action's result. The console shows the secret once. */
   readonly secret?: { readonly name: string; readonly field: string; readonly advice: string }
   /** `values` includes the `reason`. */
   readonly run: (service: Service, values: ActionValues) => Promise<Readonly<Record<string, unknown>>>

@@ -18,7 +18,7 @@ export const reverseDepositAction: ActionDeclaration = {
   requiresReason: true,
   reasonHint: 'Kept in the operator log with your name, and sent to the merchant with the event deposit.reversed.',
   run: async (service, { reference = '', merchant, walletId, reason = '' }) => {
-    // On a wallet's page, `walletId` identifies the merchant.
+    // The form on a wallet's page has `walletId` instead of `merchant`.
     const owner = walletId === undefined ? merchant : (await createOwnerContext(service, 'wallet', walletId)).merchantId
     const context = await createDepositOwnerContext(service, { reference, merchant: owner })
     const reversed = await reverseDeposit(context, { reference, reason })

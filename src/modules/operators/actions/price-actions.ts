@@ -132,10 +132,7 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/**
- * The revision only orders prices with the same start time. Operators see from `cancelledAt` which of several prices
- * with the same start time applies.
- */
+/** Operators do not need the revision, which only orders prices with the same start time. */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

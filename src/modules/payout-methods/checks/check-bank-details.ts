@@ -14,7 +14,7 @@ export type BankDetails = {
 }
 
 /**
- * Checks the account number for NGN only, because South African banks (ZAR) have no single rule for account numbers
+ * Account numbers are checked only for NGN, because South African banks (ZAR) have no common rule for account numbers
  * (ruling 23).
  */
 export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
@@ -30,8 +30,8 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * A NUBAN has ten digits. The last digit of a NUBAN is a check digit over the bank code and the first nine digits. The
- * check digit detects every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
+ * A NUBAN has ten digits. The last digit is a check digit over the bank code and the first nine digits, and detects
+ * every single wrong digit (CBN, NUBAN standard of 2010, revised in 2020).
  *
  * @returns `null` if the CBN did not assign the bank code, so that no check is possible
  */
@@ -53,11 +53,10 @@ export function checkNuban({
 }
 
 /**
- * Returns six digits: `000` and the three digits of a bank, or `9` and the five digits of another financial
- * institution.
+ * Returns `000` and the three digits of a bank, or `9` and the five digits of another financial institution.
  *
- * Returns `null` for codes of payment switches, because the check digit does not cover them: NIBSS uses other codes of
- * six digits (`000013` is not bank 013), and aggregators add zeros (`00103`) or invent codes (`999992`).
+ * Returns `null` for codes of payment switches, because the check digit does not cover these codes. NIBSS uses other
+ * codes of six digits (`000013` is not bank 013). Aggregators add zeros (`00103`) or invent codes (`999992`).
  */
 function institutionCode(bankCode: string): string | null {
   if (/^\d{3}$/.test(bankCode)) return `000${bankCode}`
@@ -81,8 +80,8 @@ function checkSortCode(sortCode: string): IdentifierCheck {
 }
 
 /**
- * A BIC (ISO 9362) has no check digit. ibantools rejects digits in the first four characters, which ISO 9362 has
- * allowed since 2014.
+ * A BIC (ISO 9362) has no check digit. ISO 9362 has allowed digits in the first four characters since 2014, but
+ * ibantools rejects them.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
   return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
@@ -116,12 +115,12 @@ function abaError(text: string): string | null {
   if (!/^(0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(text)) {
     return 'An ABA routing number begins with 00 to 12, 21 to 32, 61 to 72 or 80.'
   }
-  // Nine zeros have a valid check digit, but come from a form field that was not filled in.
+  // Nine zeros have a valid check digit, but come from an empty form field.
   if (/^0+$/.test(text)) return 'An ABA routing number is not all zeros.'
   return weightedSum(text, [3, 7, 1]) % 10 === 0 ? null : 'The check digit of the routing number is wrong.'
 }
 
-// For Côte d'Ivoire, ibantools expects one letter before the bank's digits, but the codes in use have two letters
+// For Côte d'Ivoire, ibantools expects one letter before the digits of the bank, but banks use codes with two letters
 // (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
@@ -131,7 +130,7 @@ export function checkIban(iban: string): IdentifierCheck {
 }
 
 function ibanError(text: string): string | null {
-  // Checks the characters before `toUpperCase`, because `toUpperCase` could turn non-ASCII characters into ASCII.
+  // Checks the characters before `toUpperCase`, which could turn non-ASCII characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()
