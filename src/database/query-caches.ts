@@ -37,7 +37,7 @@ export function sharedQueryCache<Result>(): SharedQueryCache<Result> {
   const clear = () => results.clear()
   return {
     getOrRun: (query, params, run) => {
-      const key = `${query.number} ${Object.values(params).join(' ')}`
+      const key = `${query.number} ${Object.values(params).join('\0')}`
       const cached = results.get(key)
       if (cached !== undefined) return cached
       const result = run()

@@ -40,7 +40,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     for (const step of [
       /^Rail sandbox order · QUEUED/,
       /^Rail sandbox order ✓ COMPLETED/,
-      /^Rail sandbox order ! ATTENTION the bank says REJECTED of what was COMPLETED$/,
+      /^Rail sandbox order ! ATTENTION the bank reports REJECTED for an order that was COMPLETED$/,
       /^Payout became ↩ RETURNED/,
       /^Ledger debited the wallet by 10\.00 USDC; balance 90\.00 USDC$/,
       /^Ledger credited the wallet by 10\.00 USDC; balance 100\.00 USDC$/,

@@ -38,7 +38,9 @@ describe.each(everyEngine)('the page of a rail on %s', (engine) => {
     expect(rows).toContainEqual(['✓ COMPLETED', '–', '1'])
     expect(rows).toContainEqual(['! ATTENTION', '1', '1'])
     expect(rows.filter((cells) => cells.at(-1) === hostile)).toHaveLength(1)
-    expect(rows.some((cells) => cells.at(-1) === 'the bank says COMPLETED of what was REJECTED')).toBe(true)
+    expect(rows.some((cells) => cells.at(-1) === 'the bank reports COMPLETED for an order that was REJECTED')).toBe(
+      true,
+    )
     expect(text).toMatch(/<dt>Median time to completion<\/dt><dd>\d+ ms<\/dd>/)
     expect((await console.get('/rails')).text).toContain('/rails/sandbox"><strong>sandbox</strong>')
     expect((await console.get('/')).text).toContain('/rails/sandbox"')

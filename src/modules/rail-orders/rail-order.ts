@@ -54,7 +54,7 @@ const transitionTo = (state: RailOrderState, ...settlements: ReportEffect['settl
 const contradiction = (current: string, reported: string): ReportEffect => ({
   state: 'ATTENTION',
   settlements: [],
-  cause: `the bank says ${reported} of what was ${current}`,
+  cause: `the bank reports ${reported} for an order that was ${current}`,
 })
 
 /**

@@ -33,7 +33,7 @@ function openBefore(...accepted: readonly string[]) {
 describe.each(railOrderStates)('a rail order that is %s', (state) => {
   test.each(reportStates)('has the expected next state and settlements after a report of %s', (reported) => {
     const [next, ...settlements] = effects[state][reported] ?? []
-    const cause = next === 'ATTENTION' ? `the bank says ${reported} of what was ${state}` : null
+    const cause = next === 'ATTENTION' ? `the bank reports ${reported} for an order that was ${state}` : null
     expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settlements, cause } : null)
   })
 

@@ -194,7 +194,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       expect((await attention(app)).nodes[0].reference).toBe('reference' in result ? 'BANK-7' : null)
     }
     const { nodes } = await attention(app)
-    const cause = `${initialCause}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
+    const cause = `${initialCause}; the bank reports COMPLETED; the bank reports RETURNED: CLOSED`
     expect(nodes).toEqual([{ ...before[0], reference: 'BANK-7', cause }])
     expect(await balance()).toBe(90_00000000n)
     expect((await railOrderOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
@@ -202,15 +202,17 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     )
     await recordReport(context, payoutId, 'CANCELLED')
     await recordReport(context, payoutId, 'CANCELLED')
-    expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
+    expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank reports CANCELLED` }])
     const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     await recordReport(context, other, { state: 'COMPLETED' })
-    expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
+    expect((await attention(app)).nodes[1]).toMatchObject({
+      cause: 'the bank reports COMPLETED for an order that was REJECTED',
+    })
   })
 
   test.each([
-    ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
-    ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
+    ['COMPLETED', 'ATTENTION', 'the bank reports CANCELLED for an order that was COMPLETED'],
+    ['RETURNED', 'ATTENTION', 'the bank reports CANCELLED for an order that was RETURNED'],
     ['REJECTED', 'REJECTED', null],
   ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
     const { app, balance } = await start(engine)
@@ -329,7 +331,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       merchantId: app.merchant.id,
       rail: 'sandbox',
       payoutStatus: 'FAILED',
-      cause: 'the bank says COMPLETED of what was REJECTED',
+      cause: 'the bank reports COMPLETED for an order that was REJECTED',
       actions: ['fail'],
     })
     const nextPage = (await cli(operator, 'attention', 'list', '--after', next, '--json')).json()

@@ -53,7 +53,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
           step('SUBMITTING', 2),
           step('ACCEPTED', 2),
           step('REJECTED', 3),
-          step('ATTENTION', 3, 'the bank says COMPLETED of what was REJECTED'),
+          step('ATTENTION', 3, 'the bank reports COMPLETED for an order that was REJECTED'),
         ],
       },
       {

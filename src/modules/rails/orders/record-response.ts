@@ -107,7 +107,7 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
     })
   }
   if (railOrder.state !== 'ACCEPTED' && railOrder.state !== 'UNKNOWN') {
-    const cause = `the bank says CANCELLED of what was ${railOrder.state}`
+    const cause = `the bank reports CANCELLED for an order that was ${railOrder.state}`
     return transitionRailOrder(tx, context, railOrder, { state: 'ATTENTION', cause, dueAt: null })
   }
   await settleInTransaction(tx, context, { payoutId: railOrder.payoutId, status: 'FAILED', cause: 'cancelled' })
@@ -163,7 +163,7 @@ async function noteBankResponse(
   context: Context,
   { railOrder, reportedState, code, reference }: BankNoteArgs,
 ): Promise<RailOrder> {
-  const note = `the bank says ${reportedState}`
+  const note = `the bank reports ${reportedState}`
   if (railOrder.history.at(-1)?.cause?.startsWith(note)) return updateRailOrder(tx, railOrder, { reference })
   return noteOnRailOrder(tx, context, railOrder, { reference, cause: code == null ? note : `${note}: ${code}` })
 }
