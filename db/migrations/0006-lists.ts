@@ -11,7 +11,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // The table stores the number of rows in each block of a list's sequence numbers.
+    // A list's sequence numbers are divided into blocks. `list_counts` stores how many rows each block contains.
     clusteredTable(
       schema
         .createTable('list_counts')

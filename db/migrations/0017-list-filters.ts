@@ -8,8 +8,7 @@ const indexes = [
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The index columns after `sequence` are the list's other filters. Within the index, SQLite skips rows that the other
-  // filters exclude.
+  // `sequence` is followed by the columns of other filters, so that SQLite applies those filters within the index.
   {
     table: 'payouts',
     name: 'customer',
@@ -22,8 +21,7 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// The planner statistics: the expected number of rows per index prefix. A merchant has many rows, an owner has few.
-// Without planner statistics, SQLite would scan the index of the whole list.
+// Expected number of rows per index prefix. Without planner statistics, SQLite would scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The filter columns have few distinct values, so a list filtered by any of them merges at most eight sorted index
-// ranges.
+// Each filter column has few distinct values. A list with a filter therefore merges at most eight sorted index ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

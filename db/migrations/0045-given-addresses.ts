@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A deposit address is unique across merchants, so that no address is assigned twice. Sandbox merchants that already
-// share a deposit address keep it.
+// An address belongs to at most one merchant. The migration keeps duplicate addresses of existing sandbox merchants.
 export const givenAddresses: Migration = {
   name: '0045-given-addresses',
   formerName: '0046-given-addresses',

@@ -7,19 +7,18 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart delay doubles while the console process dies before the age of `minLifetimeMs`. */
+/** The restart delay doubles while the console process exits within `minLifetimeMs`. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** The service's own shutdown timeout is longer than this timeout of the console. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
 /**
- * Starts the console in its own process, because slow pages and password checks must not delay payouts. No failure of
- * the console ends the service.
+ * Starts the console in a process of its own, so that slow pages and password checks do not delay payouts. The service
+ * continues when the console process fails.
  */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
@@ -32,7 +31,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // A process that could not be started emits no `exit` event.
+    // If a process cannot be started, it emits `error` but no `exit` event.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }

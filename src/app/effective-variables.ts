@@ -73,10 +73,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/**
- * Masks passwords in the parameters of a URL. Masks the URL's own password up to the last `@`, because passwords may
- * contain `@`.
- */
+/** Masks passwords in a URL. The user's password can contain `@`, so the URL is masked up to its last `@`. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

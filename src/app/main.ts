@@ -1,9 +1,8 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again for its child processes, with other roles.
+// Child processes of the service also run this file, with different arguments.
 
-// Without this handler, an error of a closed pipe would end the service. After an error of standard error, the service
-// continues without output (logger.ts).
+// If standard error is a closed pipe, the service must continue without output.
 process.stderr.on('error', () => {})
 
 const anywayFlag = '--anyway'

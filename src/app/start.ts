@@ -23,8 +23,7 @@ export type ProcessResources = {
 }
 
 /**
- * `onWait` is called once if the database cannot be opened yet. The function that `onWait` returns is called when the
- * database can be opened.
+ * Called once if the database cannot be opened yet. The returned function is called when the database can be opened.
  */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
@@ -36,8 +35,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits for the database while it is temporarily unavailable, for example because its disk is full. Without this wait,
- * the service manager would restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example because its disk is full. Otherwise the service
+ * manager would restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -48,7 +47,8 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // In live mode only `migrate` creates a database, so that a typing error in the URL does not start a new service.
+      // In live mode only `migrate` creates a database. Otherwise a typing error in the URL would start an empty
+      // service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -98,10 +98,10 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** Within this time, the process can still send the last responses. */
+/** Time for the process to send its last responses before it exits. */
 const rejectionGraceMs = 200
 
-/** The process exits when another service takes the database over. */
+/** If another service becomes the writer of the database, this process exits. */
 export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
@@ -111,7 +111,7 @@ export function takeOverDatabase(started: ProcessResources): void {
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The disk may be full. After a failed takeover, the process serves reads and retries until the database has room.
+    // The takeover can fail because the disk is full. The process serves reads, and retries the takeover.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
@@ -158,8 +158,8 @@ export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
-  // `process.exit` would wait until the log has been read, so the process kills itself. All acknowledged writes are
-  // durable before the process is killed.
+  // `process.exit` would wait until the log is written, so the process kills itself. All acknowledged writes are
+  // durable by then.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()

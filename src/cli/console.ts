@@ -10,7 +10,7 @@ import { currentActor } from './command.ts'
 
 const endPollIntervalMs = 1_000
 
-/** Only users of this machine can reach the console, and they can run commands anyway. */
+/** The console must only be reachable from this machine. Users of this machine can run commands anyway. */
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {

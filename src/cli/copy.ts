@@ -81,7 +81,7 @@ async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, tar
   }
 }
 
-/** Adds the copy to the operator log before the source is blocked, so that the target database also has the row. */
+/** The row of the operator log is written before the source is blocked, so that it is copied to the target database. */
 async function logCopy(
   url: string,
   { mode, target, reason }: { readonly mode: Mode; readonly target: string; readonly reason: string | null },
@@ -116,7 +116,7 @@ type AuditedPair = {
   readonly progress: Progress
 }
 
-/** @throws Error if the books or seals of either database contradict themselves, or their chain heads differ */
+/** @throws Error if the books or seals of a database are inconsistent, or if the latest seals differ */
 async function auditBoth({ source, target, mode, progress }: AuditedPair): Promise<CopyAudit> {
   const [from, to] = [await auditOne(source, mode, progress), await auditOne(target, mode, progress)]
   if (from.heads !== to.heads) throw new Error('The latest seals of source and target differ.')

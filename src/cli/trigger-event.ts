@@ -24,7 +24,7 @@ import type { Context } from '../operations/context.ts'
 
 type EventTrigger = (context: Context) => Promise<string>
 
-/** A string explains why an event type cannot be triggered. */
+/** A string is the reason why an event type cannot be triggered. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),

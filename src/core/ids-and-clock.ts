@@ -4,25 +4,21 @@ export type Clock = () => number
 
 declare const timeBrand: unique symbol
 
-/**
- * Freshness, expiry and due times use the wall time, in milliseconds since 1970. The wall time can go backwards when
- * the machine's clock is corrected.
- */
+/** Milliseconds since 1970, used for freshness, expiry and due times. Decreases if the machine's clock is set back. */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * A row's creation or change has a record time, in milliseconds since 1970. The record time is monotonic within a
- * process: if the machine's clock is set back, it stands still until the clock catches up. In the sandbox, the record
- * time includes the merchant's clock offset.
+ * The time at which a row is created or changed, in milliseconds since 1970. Never decreases within a process. In the
+ * sandbox, it includes the merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A due time is a wall time as the database stores it. */
+/** A wall time in the type of a database column. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Use only for jitter: the numbers are not cryptographically random. */
+/** Not cryptographically random, so only for jitter. */
 export const random: () => number = Math.random
 
 export type IdGenerator = (now: number) => string
@@ -55,7 +51,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** The API contract requires timestamps in ISO 8601, in UTC with milliseconds. */
+/** ISO 8601 in UTC with milliseconds, as the API contract requires. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -68,7 +64,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// The last timestamp is cached, because a request formats the same time repeatedly.
+// A request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -77,11 +73,10 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Ids follow RFC 9562. The generated UUIDs sort by creation, even within one millisecond.
+ * Generates UUIDs of version 7 (RFC 9562), which sort by creation, even within one millisecond.
  *
- * The 12 bits after the version of a UUID are a counter that starts at a random value below 2¹¹ in each millisecond. If
- * the counter overflows, the generator uses the next millisecond early, as the UUID standard (RFC 9562) allows. The
- * last 62 bits of a UUID are random.
+ * The 12 bits after the version are a counter. In each millisecond, the counter starts at a random value below 2¹¹. If
+ * the counter overflows, the generator uses the next millisecond early. The last 62 bits are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0
@@ -131,12 +126,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for a value that is not a UUID. */
+/** Returns the UUID in lower case, because SQLite compares ids as text, or `null` for a value that is not a UUID. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** A text that is not a UUID matches no row, and PostgreSQL rejects it. */
+/** Removes texts that are not UUIDs. These texts match no row, and PostgreSQL would reject the query. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -48,7 +48,8 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * Can run while the service is running.
+ * Checks an installation, even while its service is running.
+ *
  *
  * @param now milliseconds since 1970
  */
@@ -57,7 +58,8 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // The database is open during these checks of its files, because `-wal` and `-shm` may not exist otherwise.
+      // SQLite's files `-wal` and `-shm` may exist only while the database is open, so these checks run before it is
+      // closed.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [
@@ -81,8 +83,8 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
 type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
 /**
- * If migrations are pending or unknown, `doctor` skips the checks of the contents, because the queries may not fit the
- * tables. In a database that is an incomplete copy, `doctor` checks only the copy.
+ * If migrations are pending or unknown, `doctor` skips the checks of the tables' contents, because its queries may not
+ * match the schema. If the database is an incomplete copy, `doctor` checks only the progress of the copy.
  */
 async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
   const { db, state, checkSchema } = input.inspected

@@ -2,7 +2,7 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** The path of the writer's socket is `null` on PostgreSQL, which has no writer process. */
+/** PostgreSQL needs no writer process, so `writerPath` is `null` with PostgreSQL. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
@@ -21,10 +21,10 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** The supervisor may be stuck, so a process waits for its response for at most this time. */
+/** If the supervisor does not respond within this time, the process continues without its response. */
 const exchangeTimeoutMs = 1_000
 
-/** Sends nothing after the supervisor has ended. Each process detects the end of the supervisor on its own. */
+/** Does nothing after the supervisor has ended. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }
@@ -33,7 +33,7 @@ export function sendToSupervisor(message: MessageToSupervisor, onSent: () => voi
 export function startHeartbeat(): void {
   let isSent = true
   const sendHeartbeat = () => {
-    // While the supervisor is stopped, heartbeat messages must not accumulate.
+    // While the supervisor is stopped, heartbeat messages must not accumulate in memory.
     if (!isSent) return
     isSent = false
     sendToSupervisor({ beat: true }, () => {
