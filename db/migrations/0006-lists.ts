@@ -11,7 +11,8 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // A list's sequence numbers are divided into blocks. `list_counts` stores how many rows each block contains.
+    // Each list's sequence numbers are divided into blocks of equal size. `list_counts` stores how many rows each block
+    // contains.
     clusteredTable(
       schema
         .createTable('list_counts')

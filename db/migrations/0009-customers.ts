@@ -36,7 +36,6 @@ export const customers: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('customers_key', ['merchant_id', 'id']),
     ),
-    // This index serves every page of the list of customers.
     schema.createIndex('customers_by_sequence').unique().on('customers').columns(['merchant_id', 'sequence']),
   ],
 }

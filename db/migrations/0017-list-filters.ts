@@ -8,7 +8,7 @@ const indexes = [
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // `sequence` is followed by the columns of other filters, so that SQLite applies those filters within the index.
+  // The index also contains the columns of other filters, so that SQLite can apply all filters within the index.
   {
     table: 'payouts',
     name: 'customer',
@@ -21,7 +21,8 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// Expected number of rows per index prefix. Without planner statistics, SQLite would scan the index of the whole list.
+// These planner statistics are the expected number of rows per index prefix. Without planner statistics, SQLite would
+// scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

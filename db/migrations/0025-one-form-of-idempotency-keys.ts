@@ -7,8 +7,9 @@ const tables = [
 ]
 
 // Earlier versions stored the idempotency keys of GraphQL requests with quotes and surrounding spaces. This migration
-// normalizes stored idempotency keys like `parseIdempotencyKey`, so that retries remain idempotent. If two keys have
-// the same normalized form, only one row gets the normalized key. Requests no longer match the key of the other row.
+// normalizes stored idempotency keys like `parseIdempotencyKey`, so that retries remain idempotent. If two stored keys
+// have the same normalized form, only one row gets the normalized key. The other row keeps its original key, which no
+// request matches.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

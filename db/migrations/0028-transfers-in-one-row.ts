@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The migration drops the stored ledger entries. It fails if stored entries differ from the entries that it derives
-// from transfers.
+// The migration drops the stored ledger entries. The migration fails if a stored entry differs from the entry that is
+// derived from the transfer.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore `transfers` gets
-// these columns, and `entries` becomes a view.
+// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore the table `entries`
+// is replaced by a view of `transfers`.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// Events are numbered without gaps per merchant, in commit order. `data` omits values that can be read from the
-// object's own row.
+// Events are numbered without gaps per merchant, in commit order. `data` omits values that the row of the event's
+// object contains.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -22,7 +22,6 @@ export const events: Migration = {
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])
         .addForeignKeyConstraint('events_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // This index serves the search for the latest event of an object.
     schema
       .createIndex('events_by_object')
       .unique()
@@ -39,8 +38,8 @@ export const events: Migration = {
 }
 
 /**
- * Creates the events of existing rows. Earlier states of customers and payout methods are unknown, so changes have no
- * events.
+ * Creates the events of existing rows. Earlier states of customers and payout methods are unknown, so no events are
+ * created for changes.
  */
 function history({ milliseconds, rowAsJson }: MigrationDialect) {
   const at = (column: string) => milliseconds(sql.ref(column))

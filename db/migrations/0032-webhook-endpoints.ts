@@ -11,7 +11,7 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // An empty list means all event types.
+        // If the list of event types is empty, the endpoint is subscribed to all event types.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
@@ -19,7 +19,7 @@ export const webhookEndpoints: Migration = {
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
         // Encrypted signing secrets with their expiry times, newest first.
         .addColumn('secrets', json, (c) => c.notNull())
-        // Keys for asymmetric signatures, encrypted like `secrets`.
+        // The keys for asymmetric signatures are encrypted like `secrets`.
         .addColumn('signing_keys', json, (c) => c.notNull())
         .addColumn('public_key', 'text')
         // The cursor is the sequence number of the last event that the service tried to deliver to the endpoint.

@@ -20,8 +20,8 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // The time of the next submission or status poll, in milliseconds since 1970. While a poll is running, this
-        // time is after the poll's timeout.
+        // The time of the next submission or status poll, in milliseconds since 1970. While a status poll is running,
+        // the time of the next poll is after the running poll's timeout.
         .addColumn('due_at', amount)
         // Number of status polls since the last change of `state`.
         .addColumn('asked', 'integer', (c) => c.notNull())

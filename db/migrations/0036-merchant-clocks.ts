@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The clock of a sandbox merchant can be advanced, in milliseconds.
+// The clock of a sandbox merchant can be advanced by a number of milliseconds.
 export const merchantClocks: Migration = {
   name: '0036-merchant-clocks',
   statements: (schema, { uuid, amount, clusteredTable }) => [

@@ -40,8 +40,8 @@ export const chainDeposits: Migration = {
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The highest number of confirmations that was reported. A reorganization that removes the deposit from the
-        // chain resets this number.
+        // `confirmations` is the highest reported number of confirmations. If a chain reorganization removes the
+        // deposit, `confirmations` is reset.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A seal is a hash over the events since the previous seal and over the rows of those events. If a sealed row or event
-// is changed later, its hash no longer matches the seal.
+// A seal is a hash over the events since the previous seal and over the objects of these events. If a sealed event or
+// object is changed later, the audit finds that the hash differs.
 export const seals: Migration = {
   name: '0040-seals',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [
@@ -12,7 +12,7 @@ export const seals: Migration = {
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('number', 'integer', (c) => c.notNull().check(sql`number > 0`))
         .addColumn('form', 'integer', (c) => c.notNull())
-        // Sequence number of the last event in the seal.
+        // The sequence number of the last event that the seal contains.
         .addColumn('through', 'integer', (c) => c.notNull())
         // `prints` contains the first characters of each row's hash, so that the audit can show which row differs.
         .addColumn('prints', 'text', (c) => c.notNull())

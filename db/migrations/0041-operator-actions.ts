@@ -11,8 +11,8 @@ export const operatorActions: Migration = {
         // The id of a submitted form of the console is unique, so that a form is processed once. A command has no form.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // For the console, `operator` is the signed-in operator. For a command, it is the user of the operating system,
-        // and `session` is the command line.
+        // `operator` is the signed-in operator of the console, or the user of the operating system. `session`
+        // identifies a session of the console, or is `command`.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
         // `action` is the equivalent command. `subject` is the id of the changed object.

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// An address belongs to at most one merchant. The migration keeps duplicate addresses of existing sandbox merchants.
+// A deposit address belongs to at most one merchant. Sandbox merchants that already share a deposit address continue to
+// share it.
 export const givenAddresses: Migration = {
   name: '0045-given-addresses',
   formerName: '0046-given-addresses',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The number and sum of a merchant's payouts that reached a status on a day, by asset and recipient currency. The
-// counts and sums can be rebuilt from the events.
+// The table stores the count and sum of a merchant's payouts by day, status, asset and recipient currency. The counts
+// and sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [

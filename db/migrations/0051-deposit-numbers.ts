@@ -2,20 +2,19 @@ import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
 // `sequence` numbers a merchant's deposits. `transaction_number` numbers a merchant's deposits and payouts together.
-// The two numbers locate a page of the list of transactions without counting rows.
+// With these two numbers, a page of the list of transactions is found without counting rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
   statements: (schema, { uuid, raw, milliseconds, setPlannerStatistics }) => [
     schema.alterTable('deposits').addColumn('sequence', 'integer', (c) => c.notNull().defaultTo(0)),
     schema.alterTable('deposits').addColumn('transaction_number', 'integer', (c) => c.notNull().defaultTo(0)),
-    // Lists of deposits are filtered by `customer_id` and `asset_code`, which are copied from the wallet.
     schema.alterTable('deposits').addColumn('customer_id', uuid),
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // Creation times of early payouts can be out of order by a little. The query therefore replaces a payout's creation
-    // time by the latest creation time up to that payout.
+    // The creation times of early payouts can be slightly out of order. The query therefore sorts each payout by the
+    // latest creation time of this payout and all earlier payouts.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,

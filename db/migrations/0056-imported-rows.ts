@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
 // An imported row keeps its original creation time, so a list with imported rows is not in the order of creation times.
-// Time filters use a different query for these lists. The original provider owns imported deposit addresses.
+// Lists with imported rows therefore need a different query for time filters. Imported deposit addresses belong to the
+// original provider.
 export const importedRows: Migration = {
   name: '0056-imported-rows',
   statements: (schema) => [

@@ -52,7 +52,7 @@ const Environment = z.object({
   CONSOLE_USERS: z.string().optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /**
-   * In milliseconds. The service sends its last traces before it exits, so this default is shorter than
+   * In milliseconds. The shutdown waits for the last traces to be sent, so the default timeout is shorter than
    * OpenTelemetry's.
    */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
@@ -130,9 +130,9 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * Adds the variables of `.env` to the environment, so that child processes and libraries see them too. The environment
- * has precedence over `.env`. Tests must not read a developer's `.env` file, so no module calls this function on
- * import.
+ * Adds the variables of `.env` to the environment, so that child processes and libraries can read the variables. The
+ * environment has precedence over `.env`. Tests must not read a developer's `.env` file, so only the entry points of
+ * the program read `.env`.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())

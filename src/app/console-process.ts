@@ -7,7 +7,7 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart delay doubles while the console process exits within `minLifetimeMs`. */
+/** If the console process exits within `minLifetimeMs`, the next restart delay is doubled. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
@@ -16,10 +16,7 @@ const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
-/**
- * Starts the console in a process of its own, so that slow pages and password checks do not delay payouts. The service
- * continues when the console process fails.
- */
+/** Starts the console in a process of its own, so that slow pages and password checks do not delay payouts. */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
   let child: ChildProcess | null = null
@@ -31,7 +28,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // If a process cannot be started, it emits `error` but no `exit` event.
+    // If a child process cannot be started, Node.js emits the event `error` but not `exit`.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }

@@ -73,7 +73,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/** Masks passwords in a URL. The user's password can contain `@`, so the URL is masked up to its last `@`. */
+/** Masks passwords in a URL. A password can contain `@`, so the URL is masked up to the last `@`. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

@@ -7,10 +7,7 @@ import type { Config } from './config.ts'
 /** If the reader of the log stalls, further log lines are dropped, because payouts are more important than the log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/**
- * A service with a single process has the role `service`. In a service with several processes, each process has one of
- * the other roles.
- */
+/** The role `service` is used if the service has a single process. */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
 /**
@@ -18,14 +15,16 @@ export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'send
  */
 const maxPipeWriteBytes = 4_096
 
-/** A service with a single process needs no atomic writes. Larger writes take less time per log line. */
+/**
+ * If the service has a single process, writes of the log need not be atomic. Larger writes take less time per log line.
+ */
 const maxWriteBytes = 64 * 1024
 
 /**
  * Writes the log as JSON lines without API keys and account numbers. Logging never waits for the reader of the log.
  *
- * Only error messages could contain account numbers, because a log line contains a request's route without its
- * parameters. Long numbers are therefore redacted in error messages, and API keys in the whole line.
+ * A log line contains the route of a request without parameters, so only error messages could contain account numbers.
+ * Long numbers are redacted in error messages, and API keys in the whole log line.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -95,10 +94,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   }
 }
 
-/**
- * Flushes buffered log lines shortly after the first line arrives, and lines that arrive during a write after that
- * write.
- */
+/** Flushes buffered log lines shortly after the first line. If a write is running, waits for the end of the write. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -139,7 +135,7 @@ function redactApiKeys(line: string): string {
 
 /**
  * Error messages of database engines and JavaScript can quote anything that a caller sent. Therefore quoted values are
- * removed from messages, and stacks are reduced to their frames.
+ * removed from error messages, and a logged stack contains only the stack frames.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -150,8 +146,8 @@ function serializeError(error: Error) {
 }
 
 /**
- * Redacts quoted text and six or more digits, which could be an account number. Redacts syntax errors completely,
- * because they quote text without quotation marks.
+ * Redacts quoted text and six or more digits, which could be an account number. Redacts the whole message of a syntax
+ * error, because a syntax error quotes text without quotation marks.
  */
 function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'

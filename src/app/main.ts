@@ -1,8 +1,6 @@
 import { readConfig } from './config.ts'
 
-// Child processes of the service also run this file, with different arguments.
-
-// If standard error is a closed pipe, the service must continue without output.
+// The service must continue without output if standard error is a closed pipe.
 process.stderr.on('error', () => {})
 
 const anywayFlag = '--anyway'

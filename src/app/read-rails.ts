@@ -14,7 +14,6 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type RailSettings = ConfiguredRails & { readonly errors: readonly string[] }
 type NamedRailUrl = { readonly name: string; readonly url: string }
 
-/** Error messages contain the variable's name and the allowed values, but no secret. */
 export function readRails(environment: EnvironmentVariables, mode: Mode): RailSettings {
   const named = splitList(environment.RAILS).map(parseRail)
   const paused = environment.RAIL_PAUSE === 'all' ? 'all' : splitList(environment.RAIL_PAUSE)

@@ -12,12 +12,12 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** A failed backup is retried after this delay, or after the backup interval if that is shorter. */
+/** A failed backup is retried after this delay, or after the backup interval if the interval is shorter. */
 const retryDelayMs = 5 * 60_000
 
 /**
- * The timeout is at least six hours, or the backup interval if that is longer. Without a timeout, a hanging network
- * disk would silently stop all backups.
+ * The timeout of a backup is the backup interval, but at least six hours. Without a timeout, a hanging network disk
+ * would silently stop all backups.
  */
 const minBackupTimeoutMs = 6 * 3_600_000
 
@@ -109,7 +109,7 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/** If the process fails or takes too long, returns the end of its error output. */
+/** Returns the last error output of the process if the process fails or takes too long. */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
@@ -144,7 +144,7 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** Backups are numbered consecutively, so that their order is known even if the clock was changed. */
+/** Backups are numbered consecutively, so that the order of backups is known even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**

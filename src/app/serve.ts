@@ -64,7 +64,6 @@ export async function serve(config: Config): Promise<void> {
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** On SQLite, a reader process sends write operations to the writer process. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
@@ -189,7 +188,7 @@ async function startServing(
   return address
 }
 
-/** The demo works without webhooks, so an error of their setup is only logged. */
+/** The demo works without webhooks, so an error of the webhook setup is only logged. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

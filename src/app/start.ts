@@ -23,7 +23,8 @@ export type ProcessResources = {
 }
 
 /**
- * Called once if the database cannot be opened yet. The returned function is called when the database can be opened.
+ * `onWait` is called once if the database cannot be opened yet. The function that `onWait` returns is called when the
+ * database can be opened.
  */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
@@ -35,8 +36,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits while the database is temporarily unavailable, for example because its disk is full. Otherwise the service
- * manager would restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example because the disk is full. Without waiting, the
+ * process would exit, and the service manager would restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -47,8 +48,8 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // In live mode only `migrate` creates a database. Otherwise a typing error in the URL would start an empty
-      // service.
+      // In live mode only `migrate` creates a database. If every command created databases, a typing error in the URL
+      // would start an empty service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -111,7 +112,7 @@ export function takeOverDatabase(started: ProcessResources): void {
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The takeover can fail because the disk is full. The process serves reads, and retries the takeover.
+    // The takeover can fail because the disk is full. Until the takeover succeeds, the process serves only reads.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
@@ -159,7 +160,7 @@ export async function shutDown(
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
   // `process.exit` would wait until the log is written, so the process kills itself. All acknowledged writes are
-  // durable by then.
+  // durable before the process is killed.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()

@@ -15,14 +15,13 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** The value of a flag that is set is a string. */
+/** If a command-line flag is set, its value is a string. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
   readonly report: (text: string, json: object) => void
   /**
    * Waits while the output is full.
-   *
    *
    * @throws Error if the reader of the output has closed it
    */
@@ -34,14 +33,14 @@ export type CommandRuntime = {
 }
 
 export type CommandSyntax = {
-  /** The list of commands shows only the first sentence. */
+  /** The list of commands shows only the first sentence of the summary. */
   readonly summary: string
   readonly words?: readonly string[]
   readonly required?: Readonly<Record<string, OptionHelp>>
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** Maps a field of the operation to the option or word of the command, if their names differ. */
+  /** Maps a field of the operation to a command's option or word with another name. */
   readonly names?: FieldNames
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
@@ -63,8 +62,8 @@ export type LoggedChange = {
 )
 
 /**
- * `nothing`: the command gets a read-only database. `LoggedChange`: the transaction of the change adds a row to the
- * operator log. `ownActions`: the command itself adds each action to the operator log.
+ * `nothing` gives the command a read-only database. With `LoggedChange`, the transaction of the change adds a row to
+ * the operator log. With `ownActions`, the command itself adds each action to the operator log.
  */
 type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
@@ -81,7 +80,7 @@ type DatabaseCommand = ChangeDeclaration & {
   readonly canBackUpFirst?: true
 }
 
-/** A standalone command opens the database itself, or never opens it, because opening a database migrates it. */
+/** A standalone command opens the database itself, or must not open the database, because opening would migrate it. */
 type StandaloneCommand = ChangeDeclaration & {
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
@@ -169,8 +168,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * If the options `--merchant`, `--wallet` and `--customer` are absent, the merchant is the only merchant of the
- * database, or `null` if the database does not have exactly one merchant.
+ * Without the options `--merchant`, `--wallet` and `--customer`, returns the only merchant of the database. Returns
+ * `null` if the database has no merchant or several merchants.
  */
 export async function findMerchantContext(
   service: Service,

@@ -157,7 +157,7 @@ export const commands = withReasonOptions({
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: OptionValues) {
   const merchantId = wordAt(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  // The address file may be unreadable, so it is read before anything is written.
+  // The address file may be unreadable, so the command reads the file before it writes anything.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
   const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
@@ -166,7 +166,7 @@ async function setAddresses(service: Service, words: readonly string[], { evm, t
 
 async function createCustomerFor(service: Service, words: readonly string[], options: OptionValues) {
   const merchant = await findMerchant(service.db, wordAt(words, 0))
-  // The API contract requires an address of every customer. An operator may not have it yet.
+  // The API contract requires an address of every customer. An operator may not know the address yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
   const customer = await createCustomer(createContext(service, merchant.id), {
     customerType: options.type as 'individual',

@@ -81,7 +81,9 @@ async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, tar
   }
 }
 
-/** The row of the operator log is written before the source is blocked, so that it is copied to the target database. */
+/**
+ * The copy is added to the operator log before the source is blocked, so that the target database also gets the row.
+ */
 async function logCopy(
   url: string,
   { mode, target, reason }: { readonly mode: Mode; readonly target: string; readonly reason: string | null },

@@ -81,7 +81,7 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** After the last delay, retries continue at the same interval. */
+/** The last retry delay also applies to all further retries. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
@@ -112,9 +112,9 @@ function createForwardSigner(secret: string): Signer {
 }
 
 /**
- * Forwards events in order, and repeats each event until the response is 2xx. Reports the sequence number of the next
- * event at the end. If the next run starts there, no event is missed, but the last event may be repeated (at-least-once
- * delivery).
+ * Forwards events in order, and repeats each event until the response is 2xx. At the end, reports the sequence number
+ * of the next event. A run that starts at the reported number misses no event, but may repeat the last event
+ * (at-least-once delivery).
  */
 async function forwardEvents(
   context: Context,
@@ -135,7 +135,7 @@ async function forwardEvents(
   }
 }
 
-/** Retries until the response is 2xx. Returns `false` if the signal aborts first. */
+/** Retries until the response is 2xx. Returns `false` if the signal is aborted before a 2xx response. */
 async function forwardEvent(
   { wallClock }: Context,
   event: HydratedEvent,

@@ -12,9 +12,12 @@ import {
 
 type TextColumn = {
   readonly header?: string
-  /** By default, columns of plain numbers are right-aligned. */
+  /** Without `align`, only columns of plain numbers are right-aligned. */
   readonly align?: 'left' | 'right'
-  /** If the columns do not fit, columns without a priority are dropped first, then columns with a high number. */
+  /**
+   * If the columns do not fit, the table drops columns without a priority first, then columns with the highest priority
+   * number.
+   */
   readonly priority?: number
   readonly isWrapped?: true
 }
@@ -24,7 +27,7 @@ export type TextColumns = Readonly<Record<string, TextColumn>>
 /** An infinite width shows every column in full. */
 type Terminal = { readonly stream: NodeJS.WriteStream; readonly width: number }
 
-/** Without a terminal, lists have all columns with unchanged values. */
+/** If the output is not a terminal, lists have all columns with unchanged values. */
 type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal | undefined }
 
 type TextRecord = Readonly<Record<string, unknown>>
@@ -130,7 +133,7 @@ function prepareColumn(
   return { name, header, cells, isRightAligned, priority, isWrapped, width, minWidth }
 }
 
-/** Part of an id or time would be useless, so ids and times are never truncated. */
+/** A truncated id or time would be useless, so ids and times are never truncated. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {

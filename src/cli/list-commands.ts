@@ -194,7 +194,7 @@ export function listCommand<Input extends object, Item extends MerchantRow>({
   }
 }
 
-/** `next` is the option `--after` for the next part of the list. */
+/** `next` is the value of the option `--after` for the next part of the list. */
 export async function listResult<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
   const last = slice.items.at(-1)
   const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null

@@ -167,8 +167,8 @@ type BackupInspection = Pick<Config, 'mode'> & {
 }
 
 /**
- * Migrates and audits a copy of the backup, which then becomes the database. The restore is added to the operator log
- * of the copy.
+ * Migrates and audits a copy of the backup. The copy becomes the database. The restore is added to the operator log of
+ * the copy.
  */
 async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {

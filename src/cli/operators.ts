@@ -75,7 +75,6 @@ export const operatorCommands: CommandTable = {
 /**
  * Returns a function that maps the token of a one-time link to its URL.
  *
- *
  * @throws DomainError NOT_CONFIGURED
  */
 function requireConsole(console: Config['console']): (token: string) => string {

@@ -26,8 +26,8 @@ export function createProgress(stream: WriteStream | undefined): Progress {
       if (isEnded) return
       if (current !== null && (current.total !== total || done < current.done)) stopBar()
       if (current === null) {
-        // Line wrapping stays on. If the progress bar turned it off and the process were killed, the terminal would
-        // keep it off.
+        // Line wrapping stays on. If the progress bar turned off line wrapping, a killed process would leave line
+        // wrapping off.
         const bar = new SingleBar({ stream, format: formatBar, fps: 25, barsize: 20, linewrap: true, etaBuffer: 50 })
         current = { total, done, bar }
         bar.start(total, done, { label })
@@ -63,7 +63,6 @@ let isWatchingErrors = false
 
 /**
  * Waits while standard output is full (backpressure).
- *
  *
  * @param print returns `false` if the text is buffered, like a stream's `write`
  */

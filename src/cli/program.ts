@@ -44,7 +44,6 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
 /**
  * Returns `null` after it has printed the help or the version.
  *
- *
  * @throws UsageError
  */
 export function parseCommandLine(
@@ -186,7 +185,9 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** Parses the first word of commands with two words. This parser has help, and requires a second word. */
+/**
+ * Creates a parser for a word that is only the first word of commands. The parser has help, and requires a second word.
+ */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

@@ -40,7 +40,8 @@ const currentProcess: CliEnvironment = {
 /**
  * Returns the exit code: 0 for success, 1 for a rejected or failed command, 2 for an invalid command line.
  *
- * With `--json`, standard output is one JSON value; a long-running command prints one JSON value per line.
+ * With `--json`, a command prints one JSON value to standard output. A long-running command prints one JSON value per
+ * line.
  */
 export async function runCommand(args: readonly string[], cli: CliEnvironment = currentProcess): Promise<number> {
   const isJson = args.includes('--json')
@@ -120,7 +121,7 @@ async function runOnDatabase(
   // Pending promises do not keep a process alive, but a timer does.
   const keepAlive = setInterval(() => {}, 60_000)
   try {
-    // The database determines the mode. If MODE is set, it must be the mode of the database.
+    // The database determines the mode. If MODE is set, MODE must equal the mode of the database.
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
     const { webhookAllowed } = config
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
@@ -173,8 +174,8 @@ function missingReasonError(): DomainError {
 }
 
 /**
- * Ctrl-C can send two signals, from the terminal and from npm. The signal also aborts if the reader of the output
- * closes it.
+ * Ctrl-C can send two signals, from the terminal and from npm. The signal is also aborted if the reader of the output
+ * closes the output.
  */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()

@@ -5,7 +5,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
-/** Fill patterns and dashed lines distinguish the series for people who cannot see colours. */
+/** Fill patterns and dashed lines distinguish the series of a chart for people who cannot see colours. */
 type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
@@ -65,7 +65,7 @@ export function lineChart(chart: DailyChart): Html {
         (value) => rounded(y(value)),
       )(values.slice(from, to + 1)) ?? ''
     const attributes = html`fill="none" stroke-width="2" stroke-linejoin="round"${dashes[style]}`
-    // The last day of the chart is today, so its part of the line is drawn as incomplete.
+    // The last day of the chart is today, so the last part of the line is drawn as incomplete.
     return html`<path class="line ${style}" d="${part(0, last - 1)}" ${attributes}/><path class="line ${style} unfinished" d="${part(last - 1, last)}" ${attributes}/><circle class="fill ${style}" cx="${rounded(x(days[last] ?? '') ?? 0)}" cy="${rounded(y(values[last] ?? 0))}" r="3"/>\n`
   })
   return chartFigure(chart, html`${axes(chart, y, (day) => x(day) ?? 0)}${lines}`)

@@ -44,7 +44,6 @@ export function timeElement(time: string | null): Html {
   return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-/** A time in the last 24 hours is shown as an age, with the UTC time as its tooltip. */
 export function ageElement(time: string, now: number): Html {
   const seconds = (now - Date.parse(time)) / 1_000
   if (seconds < 0 || seconds >= daySeconds) return timeElement(time)
@@ -64,7 +63,7 @@ export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
-/** The script of the console adds a copy button. */
+/** The console's script adds a button that copies the text. */
 export function copyableId(text: string | null, name: string): Html {
   return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
 }
@@ -89,7 +88,6 @@ export type ConsoleColumn = string | { readonly name: string; readonly isNumber:
 
 /**
  * Narrow screens show the rows of a table as cards. Roles tell screen readers that the cards are a table.
- *
  *
  * @param columns a column that is `false` is omitted with its cells, for example `session.can('act') && 'Actions'`
  * @param empty shown if the table has no rows

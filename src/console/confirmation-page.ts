@@ -5,7 +5,7 @@ import { formNameOf, isConfirmed } from './action-form.ts'
 import { descriptionList } from './components.ts'
 import type { ConsolePage, PageContent, PageRequest } from './console-page.ts'
 
-/** GET, because opening the confirmation page changes nothing. */
+/** The form uses GET, because opening the confirmation page changes nothing. */
 export function confirmationButton(action: ActionDeclaration, address: string, target: string): Html {
   return html`<form method="get" action="${address}" class="ask"><input type="hidden" name="confirm" value="${formNameOf(action)}"><input type="hidden" name="target" value="${target}"><button>${action.title} …</button></form>
 `

@@ -13,12 +13,12 @@ export type ConsoleAccess = {
   readonly basePath: string
   readonly originOf: (request: FastifyRequest) => string
   readonly trustedProxies: TrustedProxies
-  /** Whether other sites may link to pages of the console. Requests from these links have no session. */
+  /** Whether other sites may link to pages of the console. A request from a link of another site has no session. */
   readonly canBeLinkedTo: boolean
   readonly errorHint: string
   readonly findSession: (request: FastifyRequest) => Promise<ConsoleSession | null>
   readonly addRoutes: (app: FastifyInstance) => void
-  /** Sends the same response for every path, so that it reveals nothing about existing pages. */
+  /** Without a session, the response is the same for every path, so it does not reveal which pages exist. */
   readonly sendWithoutSession: (request: FastifyRequest, reply: FastifyReply) => FastifyReply
   readonly sendEnded: (reply: FastifyReply) => FastifyReply
 }

@@ -28,7 +28,6 @@ export type PageRequest = ConsoleContext & {
    * Renders the form of an action. If the action must be confirmed, renders a button that opens the form. An operator
    * with the role `look` gets no form.
    *
-   *
    * @param target the values of the action's `rowFields`
    * @param current the current values by field
    */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/ids-and-clock.ts'
 
 type GuessPolicy = {
-  /** The number of failed sign-ins without a wait. */
+  /** The number of failed sign-ins before the first wait. */
   readonly freeFailures: number
   readonly maxWaitMs: number
 }
@@ -26,8 +26,8 @@ type Failures = { count: number; readonly at: number; readonly blockedUntil: num
 type GuessSource = { readonly operator: string; readonly address: string }
 
 /**
- * If `waitSeconds` is 0, the caller checks the password. It then calls `succeed` if the password is right, or
- * `withdraw` if the check is impossible.
+ * If `waitSeconds` is 0, the caller checks the password. The caller then calls `succeed` if the password is right, or
+ * `withdraw` if the password cannot be checked.
  */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
@@ -49,8 +49,8 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // Earlier failures of the IP address stay. Otherwise an attacker could reset the limit by signing in with an
-          // own password.
+          // The earlier failed sign-ins from the IP address are kept. If a sign-in removed them, an attacker with an
+          // account could guess other passwords without a limit.
           withdrawFromAddress()
         },
         withdraw: () => {
@@ -70,7 +70,7 @@ function createFailureCounter({ freeFailures, maxWaitMs }: GuessPolicy, elapsed:
   }
   return {
     waitMs: (key: string) => Math.max(0, (find(key)?.blockedUntil ?? 0) - elapsed()),
-    /** Adds a failure, and returns a function that removes it. */
+    /** Adds a failed sign-in, and returns a function that removes this failed sign-in. */
     add: (key: string) => {
       const previous = find(key)
       const count = (previous?.count ?? 0) + 1

@@ -56,7 +56,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly above?: (request: PageRequest) => Promise<Html>
 }
 
-/** For more rows, an operator uses an export, which is verified against the ledger. */
+/** If a list has more rows, an operator uses an export, which is verified against the ledger. */
 const maxFileRows = 10_000
 
 /**
@@ -191,8 +191,7 @@ function inputOf<Input extends object>(
 type ListPart<Item> = { readonly items: readonly Item[]; readonly total: number | null; readonly links: Html }
 
 /**
- * Returns a part of the list, or error messages by the name of the filter.
- *
+ * Returns a part of the list. If a filter is invalid, returns the error messages by filter name.
  *
  * @throws DomainError if no filter caused the error
  */

@@ -12,7 +12,7 @@ const maxWrongSecrets = 20
 
 export type LoginSession = {
   readonly linkToken: string
-  /** The cookie is sent only for this random path. */
+  /** Browsers send the session cookie only for this random path. */
   readonly basePath: string
   /** Returns the session cookie. Returns `null` if the link's token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
@@ -20,7 +20,7 @@ export type LoginSession = {
   readonly isValidCookie: (cookie: string) => boolean
   /** Invalidates the link too. */
   readonly end: () => void
-  /** Returns `null` while the session and its link are valid. */
+  /** Returns `null` while the session and the link are valid. */
   readonly endReason: () => string | null
 }
 

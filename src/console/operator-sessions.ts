@@ -7,7 +7,7 @@ import type { Service } from '../operations/context.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './console-session.ts'
 
-/** If an operator signs in on more browsers, the oldest session ends. */
+/** If an operator has more sessions than this, the oldest session ends. */
 const maxSessionsPerOperator = 10
 
 /** Sessions are stored only in this process, so a restart ends all sessions. */
@@ -27,7 +27,7 @@ type OpenSession = {
 
 /** @param elapsed milliseconds of a monotonic clock */
 export function createOperatorSessions(service: Service, elapsed: Clock): OperatorSessions {
-  // The keys are hashes of the cookies, so that the duration of a lookup reveals nothing about a cookie.
+  // The keys of the map are hashes of cookies, so that the duration of a lookup reveals nothing about a cookie.
   const sessions = new Map<string, OpenSession>()
 
   const isOpen = ({ startedAt, lastUsedAt }: OpenSession) =>

@@ -16,7 +16,7 @@ import { groupThousands, pluralize } from './phrases.ts'
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** The days of the overview in UTC, oldest first. */
+/** `days` are the days of the overview in UTC, oldest first. */
 export type CountedPeriod = { readonly days: readonly string[]; readonly coverage: Coverage }
 
 export function lastDays(now: number): readonly string[] {
@@ -50,7 +50,7 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  /** Sums of the previous period of the same length. */
+  /** The sums of the previous period, which has the same length. */
   readonly before: readonly CreatedSum[]
   readonly ofToday: readonly CorridorSum[]
 }

@@ -31,7 +31,6 @@ ${held.slice(0, maxCharts).map((each) => heldChart(request, each, days))}</div>
 `
 }
 
-/** Sorts the stablecoins of payouts first. */
 function sortByAsset(held: readonly HeldBalances[]): readonly HeldBalances[] {
   const isOther = ({ assetCode }: HeldBalances) => Number(!(payoutAssetCodes as readonly string[]).includes(assetCode))
   return held.toSorted((one, other) => isOther(one) - isOther(other) || (one.assetCode < other.assetCode ? -1 : 1))

@@ -108,7 +108,7 @@ async function attentionTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** Only exchange rates that payouts need can be missing. */
+/** The tile reports missing exchange rates only for currency pairs that payouts use. */
 async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<OverviewTile> {
   const missing = await findUsedCorridors(service, (pair) => !ages.has(pair))
   const isNone = missing.length === 0
@@ -136,7 +136,7 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** If a smaller share of the latest webhooks was delivered, the overview shows a warning. */
+/** The overview shows a warning if a smaller share of the latest webhooks was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

@@ -36,7 +36,7 @@ export function payoutSteps(records: PayoutRecords): Html {
     ...entrySteps(records),
     ...webhookSteps(records),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // The creation comes first, although the ledger transfer has a slightly earlier time.
+  // The creation of the payout is always the first step, although the ledger transfer has a slightly earlier time.
   const steps = [createdStep(records), ...later]
   return html`<ol class="timeline">
 ${steps.map(
@@ -59,7 +59,6 @@ function operatorSteps({ actions }: PayoutRecords): readonly PayoutStep[] {
   }))
 }
 
-/** A payout without a rail has no rail order. */
 function railSteps({ rail, states }: PayoutRecords): readonly PayoutStep[] {
   if (rail === null) return []
   return states.map(({ at, state, cause }) => ({

@@ -38,7 +38,7 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** The field error codes that the original provider is known to use. */
+/** The original provider is known to use these field error codes. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
@@ -72,7 +72,7 @@ export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** The error of a transient database failure (ruling 9). */
+/** This error reports a transient failure of the database (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {

@@ -4,21 +4,24 @@ export type Clock = () => number
 
 declare const timeBrand: unique symbol
 
-/** Milliseconds since 1970, used for freshness, expiry and due times. Decreases if the machine's clock is set back. */
+/**
+ * A wall time is in milliseconds since 1970, and is used for freshness, expiry and due times. A wall time can decrease
+ * if the machine's clock is set back.
+ */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * The time at which a row is created or changed, in milliseconds since 1970. Never decreases within a process. In the
- * sandbox, it includes the merchant's clock offset.
+ * A record time is the time at which a row is created or changed, in milliseconds since 1970. Record times never
+ * decrease within a process. In the sandbox, a record time includes the merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A wall time in the type of a database column. */
+/** A due time is a wall time as a bigint, the type of its database column. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Not cryptographically random, so only for jitter. */
+/** These numbers are not cryptographically random, so use them only for jitter. */
 export const random: () => number = Math.random
 
 export type IdGenerator = (now: number) => string
@@ -51,7 +54,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** ISO 8601 in UTC with milliseconds, as the API contract requires. */
+/** Formats a time in ISO 8601, in UTC with milliseconds, as the API contract requires. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -64,7 +67,7 @@ export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// A request formats the same time repeatedly.
+// The last timestamp is cached, because a request formats the same time repeatedly.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -76,7 +79,8 @@ let poolPosition = randomPool.length
  * Generates UUIDs of version 7 (RFC 9562), which sort by creation, even within one millisecond.
  *
  * The 12 bits after the version are a counter. In each millisecond, the counter starts at a random value below 2¹¹. If
- * the counter overflows, the generator uses the next millisecond early. The last 62 bits are random.
+ * the counter overflows, the generator uses the next millisecond early, as RFC 9562 allows. The last 62 bits are
+ * random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0
@@ -126,12 +130,14 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Returns the UUID in lower case, because SQLite compares ids as text, or `null` for a value that is not a UUID. */
+/** Returns a UUID in lower case, because SQLite compares UUIDs as text. Returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Removes texts that are not UUIDs. These texts match no row, and PostgreSQL would reject the query. */
+/**
+ * Removes texts that are not UUIDs. A text that is not a UUID matches no row, and PostgreSQL would reject the query.
+ */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -4,7 +4,7 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** In code points, for texts without a maximum length in the API contract (ruling 21). */
+/** The maximum length in code points of a text that has no limit in the API contract (ruling 21). */
 const defaultMaxLength = 255
 
 // Timestamps with four-digit years sort as text.
@@ -44,8 +44,8 @@ export type TextRule = { readonly maxLength: number; readonly pattern: string }
 export const textRules = z.registry<TextRule>()
 
 /**
- * The result is in NFC, trimmed and not empty. It has at most `limit` code points and no control characters (ruling
- * 21).
+ * The resulting text is in NFC, trimmed and not empty. The result has at most `limit` code points and no control
+ * characters (ruling 21).
  */
 export const text = (limit = defaultMaxLength) =>
   z
@@ -112,7 +112,7 @@ export function normalizeCase<Input>(values: readonly string[], input: Input): I
     : input
 }
 
-/** The result has no duplicates, and is in the order of `values`. */
+/** The resulting list has no duplicates, and is in the order of `values`. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -140,8 +140,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * An empty id is valid for payout methods, as the API contract defines (ruling 20). This is safe, because payout
- * methods move no money.
+ * An empty id is valid for payout methods, as the API contract defines (ruling 20). An empty id is safe here, because
+ * payout methods move no money.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -149,10 +149,10 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** Returns a UUID in lower case. Returns any other text unchanged, which matches no row (ruling 5). */
+/** Returns a UUID in lower case. Returns any other text unchanged. An unchanged text matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
-/** A time in ISO 8601 with an offset. The result is in UTC, rounded up to milliseconds. */
+/** A time in ISO 8601 with an offset. The resulting time is in UTC, rounded up to milliseconds. */
 export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
     const isFraction = /\.\d{3}\d*[1-9]/.test(value)
@@ -161,16 +161,14 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** A time like `instant`, or a date. A date is converted to the start of the day in UTC. */
+/** Also accepts a date, which is converted to the start of the day in UTC. */
 export const dayOrInstant = () =>
   z
     .string()
     .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
     .pipe(instant())
 
-/**
- * The exclusive end of a period: a time like `instant`, or a date. A date is converted to the end of the day in UTC.
- */
+/** The exclusive end of a period. A date is converted to the end of the day in UTC. */
 export const endDayOrInstant = () =>
   z
     .string()
@@ -214,8 +212,7 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
 
 /**
  * Parses an idempotency key (ruling 22). Removes surrounding spaces, one pair of quotes, and spaces inside the quotes.
- * Keeps backslash escapes, so that stored keys remain valid.
- *
+ * Keeps backslash escapes, because processing them would change the meaning of stored keys.
  *
  * @param field the field name for errors
  */
@@ -246,8 +243,8 @@ export function notOneOfError(field: string, allowed: readonly string[]): FieldE
  */
 export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-// The patterns also match U+037E, U+1FEF and U+212A, which NFC later converts to ASCII. A run of spaces matches in only
-// one way, which prevents catastrophic backtracking.
+// The text patterns also match U+037E, U+1FEF and U+212A, because NFC converts these characters to ASCII. A run of
+// spaces matches in only one way, which prevents catastrophic backtracking.
 const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
 const linesPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visibleRunPattern})*`
@@ -282,7 +279,7 @@ function checkText(value: string, limit: number, context: z.RefinementCtx): stri
       'must not contain control characters, bidirectional overrides or lone surrogates',
     )
   }
-  // A string has at most as many code points as UTF-16 units, so the slow count is only needed for a long string.
+  // A text never has more code points than UTF-16 units, so code points are counted only for long texts.
   if (value.length > limit && [...value].length > limit) {
     return rejectField(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
   }
@@ -319,7 +316,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** zod's messages are written for programmers, and change between versions. */
+/** zod's error messages are written for programmers, and change between versions of zod. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':

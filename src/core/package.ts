@@ -1,5 +1,5 @@
-// The source file and the built file have different relative paths to package.json, so it is imported by the package's
-// name.
+// The source file and the built file have different relative paths to package.json, so package.json is imported by the
+// package's name.
 import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest

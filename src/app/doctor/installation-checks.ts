@@ -117,7 +117,9 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
   }
 }
 
-/** If less disk space is free, the write-ahead log may fill the disk, and the service would reject payouts. */
+/**
+ * If less disk space than this is free, the write-ahead log may fill the disk, and the service then rejects payouts.
+ */
 const minFreeBytes = 64 * 1024 * 1024
 
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {

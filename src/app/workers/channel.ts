@@ -4,8 +4,8 @@ import { deserialize, serialize } from 'node:v8'
 export type ChannelSend = (value: unknown) => void
 
 /**
- * A frame has a header of four bytes with the length of the value, followed by the value in V8's serialization format.
- * This format preserves bigints and `undefined`.
+ * A frame of the channel is a header of four bytes, followed by a value in V8's serialization format. The header
+ * contains the length of the value. V8's serialization format preserves bigints and `undefined`.
  */
 const frameHeaderBytes = 4
 

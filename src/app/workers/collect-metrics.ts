@@ -10,13 +10,13 @@ const snapshotTimeoutMs = 2_000
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** Without gauges, because `latest` is used when the process does not respond. */
+  /** The snapshot contains no gauges, because a process without a response has no current gauges. */
   latest: MetricsSnapshot
 }
 
 /**
  * Counters must not decrease. Therefore the totals include the last counters of processes that have ended or do not
- * respond. When a process ends, its counts since the last scrape are lost.
+ * respond. When a process ends, the process's counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
@@ -45,7 +45,7 @@ export function createMetricsCollector(): {
   async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    // If the process has ended in the meantime, its previous counters are already in `ended`.
+    // If the process has ended in the meantime, `ended` already contains the process's counters.
     if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }
@@ -68,8 +68,8 @@ export function createMetricsCollector(): {
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const merged = ended
       const total = await mergeSnapshots(merged)
-      // No `await` may follow. Otherwise a process could end in between and would be counted twice, as alive and as
-      // ended.
+      // No `await` may follow. If a process ended during an `await`, the process would be counted twice, as alive and
+      // as ended.
       ended = [total, ...ended.slice(merged.length)]
       const alive = all.flatMap((each, index) => (processes.has(each) ? [{ ...each, answer: answers[index] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length

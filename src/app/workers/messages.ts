@@ -2,7 +2,7 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** PostgreSQL needs no writer process, so `writerPath` is `null` with PostgreSQL. */
+/** With PostgreSQL there is no writer process, so `writerPath` is `null`. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
@@ -12,7 +12,7 @@ export type MessageToSupervisor =
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** If `isWanted` is set, the process also measures its database. */
+/** If `isWanted` is set, the process also measures the database. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
@@ -21,15 +21,13 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** If the supervisor does not respond within this time, the process continues without its response. */
+/** If the supervisor does not respond within this time, the process continues without a response. */
 const exchangeTimeoutMs = 1_000
 
-/** Does nothing after the supervisor has ended. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }
 
-/** The supervisor kills a process that sends no heartbeats. */
 export function startHeartbeat(): void {
   let isSent = true
   const sendHeartbeat = () => {

@@ -34,9 +34,8 @@ export type RemoteWriter = {
 
 /**
  * If the writer process dies, unsent calls are sent to the next writer process. Sent calls with an idempotency key are
- * sent again, because the key makes repetition safe. Other sent calls, and sent calls that exceed `timeoutMs`, are
- * rejected with UNAVAILABLE and an unknown outcome.
- *
+ * sent again, because the key makes repetition safe. Sent calls without an idempotency key, and sent calls that exceed
+ * `timeoutMs`, are rejected with UNAVAILABLE and an unknown outcome.
  *
  * @param onReply called before the caller gets the result, so that the caller can read its own write
  * @param timeoutMs the maximum wait of a call, checked every `overdueCheckIntervalMs`
@@ -92,7 +91,7 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
     )
   }
 
-  /** A ping changes nothing, so its error does not mention an unknown outcome. */
+  /** A ping changes nothing, so the error of a ping does not mention an unknown outcome. */
   function rejectCall({ call, reject }: PendingCall, error: unknown): void {
     pendingCalls.delete(call.id)
     reject(call.operation === pingOperation ? unavailable('The writer process does not respond.') : error)
@@ -109,8 +108,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // The operation rejects an input that is nested deeper than `maxInputNesting`. The input is not sent to the writer,
-    // because its serialization could overflow the stack.
+    // The operation rejects an input that is nested deeper than `maxInputNesting`. An input with deep nesting is not
+    // sent to the writer, because its serialization could overflow the stack.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

@@ -30,12 +30,11 @@ const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
 /**
- * Limit of missed heartbeats for a process that replaces another process. The first processes have no limit, because
- * they may have to migrate the database.
+ * The maximum number of missed heartbeats while a replacement process starts. The first processes have no such limit,
+ * because a migration of the database can take long.
  */
 const maxMissedStartHeartbeats = 30
 
-/** The supervisor kills processes that are still running after this timeout. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
@@ -55,8 +54,8 @@ export async function supervise(config: Config): Promise<void> {
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
   // With SCHED_NONE, all reader processes accept connections from one socket, and the kernel resets the connections of
-  // a reader that dies. With SCHED_RR, the supervisor would distribute the connections. A stuck supervisor would then
-  // delay all requests, and connections of a dying reader could stay open without a response.
+  // a reader that dies. With SCHED_RR, the supervisor would distribute the connections. With SCHED_RR, a stuck
+  // supervisor would delay all requests, and connections of a dying reader could stay open without a response.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -152,7 +151,7 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
     await Promise.all([...ending, backups?.stop(), consoleProcess?.stop()])
-    // The writer ends last. It ignores signals, and ends when its channel to the supervisor closes.
+    // The writer ends last. The writer ignores signals, and ends when the channel to the supervisor closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     metrics?.close()

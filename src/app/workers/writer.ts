@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * `deadlineMs` is a time of the clock `monotonicNowMs`. After the deadline the caller has stopped waiting, so the write
- * operation must not begin.
+ * `deadlineMs` is a time of the clock `monotonicNowMs`. A write operation must not begin after the deadline, because
+ * the caller has stopped waiting.
  */
 export type WriterCall = {
   readonly id: number
@@ -44,8 +44,8 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * The writer process ends when the supervisor ends. It ignores signals, because reader processes need it until they
- * end.
+ * The writer process ends when the supervisor ends. The writer process ignores signals, because reader processes need a
+ * writer until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // The handler for `disconnect` is registered first, because the supervisor may die while this process starts.

@@ -32,7 +32,6 @@ export type CheckOptions = {
  * Compares a server's responses with the API contract and with the provider's other endpoints: status, members, their
  * order, types and values.
  *
- *
  * @param onRequest called before each request
  */
 export async function checkContract(

@@ -7,7 +7,7 @@ type ContractRequest = {
   readonly method: string
   readonly path: string
   readonly body?: object | undefined
-  /** Another API key than the client's, or `null` for a request without an API key. */
+  /** `key` replaces the API key of the client. If `key` is `null`, the request has no API key. */
   readonly key?: string | null | undefined
 }
 
@@ -18,7 +18,7 @@ export type RateLimit = { readonly limit: number; readonly windowSeconds: number
 const requestTimeoutMs = 30_000
 const maxBodyBytes = 20 * 1024 * 1024
 
-/** Maximum number of responses with the status 429 to one request. */
+/** The client gives up after this many responses with the status 429. */
 const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
@@ -28,7 +28,6 @@ const retryPausesMs = [500, 2_000, 8_000]
 
 /**
  * Follows the server's rate limit: all requests wait after a 429, and when the window permits no more requests.
- *
  *
  * @param baseUrl the URL without `/api`
  */
@@ -94,8 +93,8 @@ function parseBaseUrl(text: string): string {
 }
 
 /**
- * Older drafts of the RateLimit headers have policies like `60;w=60`, with an optional window. Newer drafts have
- * policies like `"name";q=60;w=60`.
+ * In older drafts of the RateLimit headers, a policy is `60;w=60`, and the window `w` is optional. In newer drafts of
+ * the RateLimit headers, a policy is `"name";q=60;w=60`.
  */
 function rateLimitOf(headers: Headers): RateLimit | null {
   const text = headers.get('ratelimit-policy') ?? headers.get('ratelimit-limit') ?? ''

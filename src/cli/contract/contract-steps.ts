@@ -28,15 +28,18 @@ export type ContractStep = {
   /** The path of the OpenAPI route, without `/api`. */
   readonly route: string
   readonly note?: string
-  /** Returns the request, or the reason why the step is skipped. By default, the step requests its `route`. */
+  /**
+   * Returns the request, or the reason why the step is skipped. Without `request`, the step requests the path in
+   * `route`.
+   */
   readonly request?: (found: FoundObjects) => ContractRequest | string
-  /** If the last response was empty, returns a request for another object. */
+  /** If a response was empty, returns the next request for the same endpoint. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
   /** The expected status of an error. If `errorStatus` is absent, the response must be a success. */
   readonly errorStatus?: number
   /**
-   * Maps a status of the response to the reason why the step is skipped. With this status, the server may lack an
+   * Maps a response status to the reason why the step is skipped. These statuses can mean that the server lacks an
    * object or endpoint that the step needs.
    */
   readonly unanswered?: Readonly<Record<number, string>>
@@ -61,7 +64,7 @@ const walletMethod = {
 
 const locality = { city: 'Lagos', state: 'Lagos', postal_code: '100001', country: 'Nigeria' }
 
-/** The older format of the original provider. */
+/** A customer in the older format of the original provider. */
 const individual = {
   ...{ customer_type: 'individual', first_name: 'Ada', last_name: 'Obi', birth_date: '1990-01-31' },
   ...{ email: 'contract-check@example.com', phone: '+2348012345678' },
@@ -70,7 +73,7 @@ const individual = {
   address: { line_1: '1 Quay Road', line_2: 'Flat 2', ...locality },
 }
 
-/** The newer format of the original provider, without the required owners and documents. */
+/** A customer in the newer format of the original provider, without the required owners and documents. */
 const business = {
   ...{ customer_type: 'business', business_name: 'Contract check', business_type: 'LIMITED_LIABILITY_COMPANY' },
   ...{ business_website: 'https://example.com', email: 'contract-check@example.com', phone: '+2348012345679' },
@@ -316,7 +319,7 @@ function idOf(row: unknown): string | null {
   return memberOf(row, 'id')
 }
 
-/** Another server's ids need not be UUIDs, but they must be safe in a path. */
+/** An id need not be a UUID, but must contain only characters that are safe in a path. */
 function memberOf(row: unknown, name: string): string | null {
   const value = typeof row === 'object' && row !== null ? (row as Readonly<Record<string, unknown>>)[name] : undefined
   return typeof value === 'string' && /^[\w-]+$/.test(value) ? value : null

@@ -8,15 +8,15 @@ type ImportProblem = { readonly object: ObjectKind; readonly id: string | null; 
 
 type ImportCounts = {
   readonly object: ObjectKind
-  /** In a dry run, the number of objects that would be imported. */
+  /** In a dry run, `imported` is the number of objects that would be imported. */
   readonly imported: number
   readonly same: number
   readonly problems: number
 }
 
 /**
- * Sums of balances at the end of the import. `source` is the sum of the source's wallets. `here` is the sum of all
- * wallets of the merchant in this database.
+ * `source` and `here` are sums of balances at the end of the import. `source` is the sum of the source's wallets.
+ * `here` is the sum of all wallets of the merchant in this database.
  */
 type AssetTotal = {
   readonly currency: string
@@ -34,7 +34,7 @@ export type ImportReport = {
   /** The first problems. `rows` counts all problems. */
   readonly problems: readonly ImportProblem[]
   readonly unsupportedAssets: readonly string[]
-  /** Empty in a dry run, because a dry run compares no balances. */
+  /** The totals are empty in a dry run, because a dry run compares no balances. */
   readonly totals: readonly AssetTotal[]
   readonly balancesCompared: number
   readonly balancesDiffering: number
@@ -45,7 +45,6 @@ export type ImportReport = {
   readonly estimatedSeconds: number | null
 }
 
-/** Limits the memory use and the length of the report. */
 const maxListed = 100
 
 export function createTally() {

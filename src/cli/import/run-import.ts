@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** Ids of wallets that no list of the source contains, for example the merchant's own wallets. */
+  /** These wallets are missing in the lists of the source, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -44,7 +44,6 @@ type Import = {
  *
  * Each object is imported completely or not at all, and existing objects are skipped. After a crash, another import can
  * therefore continue.
- *
  *
  * @throws DomainError INVALID_INPUT if the merchant has paid out; Error if the source can't be read
  */
@@ -107,7 +106,7 @@ function roundSeconds(seconds: number): number {
   return Math.round(seconds * 10) / 10
 }
 
-/** Estimates from the speed of the dry run, or from the source's rate limit if that is slower. */
+/** Estimates the duration from the speed of the dry run, or from the source's rate limit if the limit is slower. */
 function estimateSeconds(
   needed: number,
   { requests, seconds }: { readonly requests: number; readonly seconds: number },
@@ -117,7 +116,6 @@ function estimateSeconds(
   return rateLimit ? Math.max(atMeasuredSpeed, (needed * rateLimit.windowSeconds) / rateLimit.limit) : atMeasuredSpeed
 }
 
-/** Returns the source's asset codes that this installation does not support. */
 async function findUnsupportedAssets({ context, client }: Import): Promise<string[]> {
   const rows = await readWholeList(client, '/api/asset-codes')
   const supported = (await assetCodesWithNetworks(context.db)).map(({ code }) => code)
@@ -169,8 +167,8 @@ const minBatchRows = 400
 
 /**
  * Reads all wallets of the source. The API contract only has an endpoint for the wallets of one customer. Some servers
- * also have `GET /api/wallets`, which returns the merchant's own wallets. The original provider also returns the
- * wallets of all customers there, so the lists of customers' wallets are not read in that case.
+ * also have `GET /api/wallets` for the merchant's own wallets. With the original provider, `GET /api/wallets` also
+ * returns the wallets of all customers. In this case, the lists of customers' wallets are not read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run
@@ -239,7 +237,7 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** The list of wallets may omit the ids of addresses, so new wallets without these ids are read one by one. */
+/** A list of wallets may omit the ids of addresses. New wallets from this list are read one by one. */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

@@ -12,7 +12,7 @@ const files: readonly (readonly [path: RegExp, file: string])[] = [
   [/^\/api\/wallets\/([0-9a-f-]{36})$/, 'wallet/$1.json'],
 ]
 
-/** Each file contains the body of a response. If the file is missing, the response has the status 404. */
+/** Each file contains the body of a response. If the file of a response is missing, the response has the status 404. */
 export function createSavedResponseClient(folder: string): ContractClient {
   return async ({ path: pathAndQuery }) => {
     const { pathname, searchParams } = new URL(pathAndQuery, 'http://saved')

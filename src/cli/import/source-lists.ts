@@ -7,7 +7,7 @@ const batchSize = 4
 
 const pageSize = 100
 
-/** A list with more pages is treated as endless. */
+/** A list with more pages than this is treated as endless. */
 const maxPages = 100_000
 
 const maxPasses = 3
@@ -25,7 +25,7 @@ type Page = { readonly rows: readonly unknown[]; readonly total: number; readonl
 
 export type ListBatch = { readonly rows: readonly unknown[]; readonly done: number; readonly total: number }
 
-/** The number of objects in an earlier import, and the last of these objects. */
+/** `count` is the number of objects of earlier imports, and `lastId` is the id of the last object. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
 /** `readKnown` reads the pages that an earlier import has read, and `readNew` reads the other pages. */
@@ -45,9 +45,8 @@ type ListEnds = {
 /**
  * Reads a list of the source page by page, oldest objects first, independent of the order in which the source sorts it.
  *
- * If an object is added or removed during the read, objects move to other pages. If the total changes, the list is
- * therefore read again. The caller skips objects that it has already imported.
- *
+ * If an object is added or removed during the read, objects move to other pages. Therefore the list is read again if
+ * the total number of objects changes. The caller skips objects that it has already imported.
  *
  * @throws Error if the list keeps changing, or if a response has an unexpected structure
  */
@@ -56,8 +55,7 @@ export async function* readList(client: ContractClient, path: string): AsyncGene
 }
 
 /**
- * Splits a list into pages that an earlier import has read and pages that are new.
- *
+ * Separates the pages that an earlier import has read from the new pages of a list.
  *
  * @throws Error like `readList`
  */
@@ -134,7 +132,7 @@ async function readPage(client: ContractClient, path: string, number: number): P
   return { rows, total, totalPages }
 }
 
-/** An unreadable time sorts first. The parser of the object reports it as a problem. */
+/** An object with an unreadable time sorts first. The parser of the object reports the unreadable time. */
 function createdAtOf(row: unknown): string {
   const { created_at: createdAt } = Object(row) as { created_at?: unknown }
   return typeof createdAt === 'string' ? createdAt : ''
@@ -148,7 +146,7 @@ export async function readWholeList(client: ContractClient, path: string): Promi
   return parseBody(ListBody, path, await read(client, path)).data
 }
 
-/** The API contract does not require the endpoint, so a server may lack it. */
+/** A server may lack the endpoint, because the API contract does not require the endpoint. */
 export async function hasEndpoint(client: ContractClient, path: string): Promise<boolean> {
   const { status } = await client({ method: 'GET', path: `${path}?limit=1&page=1` })
   if (status === 200) return true

@@ -1,14 +1,17 @@
-/** Integer number of 10⁻⁸ units of an asset, from -`maxAmount` to `maxAmount`. */
+/** An amount is an integer number of 10⁻⁸ units of an asset, from -`maxAmount` to `maxAmount`. */
 export type Amount = bigint
 
 export const amountPlaces = 8
 
 export const oneUnit: Amount = 100_000_000n
 
-/** The maximum of a 64-bit integer column on both engines. */
+/** The maximum value of a 64-bit integer column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** At most ten digits before the point and eight after it, without leading and trailing zeros (ruling 36). */
+/**
+ * An amount has at most ten digits before the point and eight after the point, not counting leading and trailing zeros
+ * (ruling 36).
+ */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
 /** Matching the amount pattern against a text of megabytes would block the event loop. */

@@ -6,7 +6,7 @@ import { amountPlaces, formatAmount } from './amount.ts'
 // towards zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** At most nine digits before the point and nine after it. */
+/** A rate has at most nine digits before the point and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** Normalizes a rate: `1545.50` becomes `1545.5`. Returns `null` if the text is zero or not a rate. */
@@ -30,8 +30,8 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Rounds down to `minorUnitPlaces`, and formats with eight decimal places (ruling 43). A fiat value can exceed the
- * range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
+ * Rounds the fiat value down to `minorUnitPlaces`, and formats it with eight decimal places (ruling 43). A fiat value
+ * can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)
@@ -39,7 +39,7 @@ export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: num
   return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
-/** Rounds up to 10⁻⁸. */
+/** Rounds the percentage fee up to 10⁻⁸. */
 export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
   const { digits, places } = toScaledInteger(percent)
   const hundred = powerOfTen(places + 2)

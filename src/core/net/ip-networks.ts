@@ -21,12 +21,11 @@ export function isIpNetwork(text: string): boolean {
 /**
  * The matcher returns `false` for an IPv6 address with a zone (`fe80::1%eth0`).
  *
- *
  * @throws Error if a network is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
-  // A `BlockList` with both address families would compare IPv4 addresses with IPv6 networks, in the form
-  // ::ffff:<address>.
+  // One `BlockList` for both address families would also match an IPv4 address (as ::ffff:<address>) with an IPv6
+  // network.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
     const network = parseNetwork(text)

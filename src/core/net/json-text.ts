@@ -4,13 +4,11 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
  * Parses a JSON text and detects duplicate member names. `JSON.parse` silently uses the last of two members with the
  * same name, but a proxy in front of the service may use the first.
  *
- * If the text has as many colons outside of strings as the value has members, the text has no duplicates. Otherwise the
- * text is scanned.
+ * If the number of colons outside of strings equals the number of parsed members, no member name is duplicate.
  *
  * Member names with escapes are rewritten because of a bug in V8 13.6. V8 can return a name from an earlier text if
  * that name starts with the same characters as the escape. Example: after `{"a":1,"\\":2}` was parsed,
  * `{"a":1,"\u0062":2}` has a member `\` instead of `b`.
- *
  *
  * @throws SyntaxError
  */
@@ -25,7 +23,6 @@ export function parseJsonText(text: string): ParsedJson {
 /**
  * Returns the source text of the number in the member `name`, because `JSON.parse` rounds numbers. A reviver is
  * recursive, so deep nesting would overflow the stack.
- *
  *
  * @param text valid JSON without a duplicate name in its outermost object
  */
@@ -60,7 +57,8 @@ function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // Position of the next backslash. It is kept between strings, so that the text is searched for backslashes only once.
+  // Position of the next backslash. The position is kept between strings, so that the text is searched for backslashes
+  // only once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -8,8 +8,8 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * The key file is created when it is first needed, so that a service without secrets can start on a read-only disk.
- *
+ * The key file is created when a secret is first encrypted, so that a service without secrets can start on a read-only
+ * disk.
  *
  * @throws (the methods) the errors of `Secrets`, and DomainError UNAVAILABLE if the disk is full
  */
@@ -61,8 +61,8 @@ function createKeyFile(path: string): void {
   try {
     writeSync(file, `${randomBytes(keyBytes).toString('base64')}\n`)
     fsyncSync(file)
-    // A link is created atomically, and fails if the target exists. No process can read a partial key or replace an
-    // existing key.
+    // Linking the key file is atomic, and fails if the target exists. Therefore no process can read a partial key or
+    // replace an existing key.
     linkSync(draft, path)
   } finally {
     closeSync(file)

@@ -2,7 +2,7 @@ import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable } from '../errors.ts'
 
 /**
- * The cost that OWASP recommends for argon2id, with memory in KiB. Password hashes with another cost are rejected,
+ * OWASP recommends this cost for argon2id. The memory is in KiB. Password hashes with another cost are rejected,
  * because the duration of a sign-in would reveal which operators exist.
  */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
@@ -34,9 +34,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Takes the same time for right and wrong passwords. If the operator is unknown, `hash` is `null` and the result is
- * `false`.
- *
+ * The duration is the same for right and wrong passwords. If the operator is unknown, `hash` is `null` and the result
+ * is `false`.
  *
  * @throws DomainError UNAVAILABLE if too many hashes are being computed
  */
