@@ -13,7 +13,7 @@ export const payouts: Migration = {
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('customer_id', uuid)
         .addColumn('transfer_id', uuid, (c) => c.notNull())
-        // The transaction id is a bijection of the sequence, so it is unique without an index.
+        // A bijection computes the transaction id from the sequence, so transaction ids are unique without an index.
         .addColumn('transaction_id', 'text', (c) => c.notNull())
         .addColumn('reference_id', uuid, (c) => c.notNull())
         .addColumn('idempotency_key', 'text')

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each index serves a list with one filter, in ascending and descending order.
 const indexes = [
   { table: 'customers', name: 'status', columns: ['status', 'sequence'] },
   { table: 'customers', name: 'type', columns: ['customer_type', 'sequence'] },

@@ -37,7 +37,6 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // This foreign key ensures that the wallet and the merchant exist.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row

@@ -1,6 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each filter column has few distinct values. A list with a filter therefore merges at most eight sorted index ranges.
+// Each filter column has few distinct values. A query with one filter therefore merges at most eight sorted index
+// ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// `sequence` numbers a merchant's deposits. `transaction_number` numbers a merchant's deposits and payouts together.
-// With these two numbers, a page of the list of transactions is found without counting rows.
+// `sequence` is a deposit's number among the merchant's deposits. `transaction_number` is a deposit's number among the
+// merchant's deposits and payouts. With these two numbers, a page of the list of transactions is found without counting
+// rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',

@@ -60,7 +60,7 @@ const Environment = z.object({
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first key of SECRETS_KEY encrypts secrets. Every key of SECRETS_KEY can decrypt secrets. */
+  /** The first key of SECRETS_KEY encrypts secrets, and every key can decrypt secrets. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
@@ -112,7 +112,7 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
-/** Excludes the variables RAIL_SECRET_<NAME>, whose names depend on the value of RAILS. */
+/** The type excludes the variables RAIL_SECRET_<NAME>, because their names depend on the value of RAILS. */
 export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &

@@ -52,7 +52,6 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** Lowers the priority of the console process, because API requests are more urgent. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)

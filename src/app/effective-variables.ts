@@ -47,7 +47,6 @@ export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> =
 
 export type EffectiveVariable = {
   readonly name: string
-  /** The value is `null` if the environment variable has neither a value nor a default. */
   readonly value: string | null
   readonly source: 'default' | '.env' | 'environment'
 }

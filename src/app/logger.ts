@@ -15,9 +15,7 @@ export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'send
  */
 const maxPipeWriteBytes = 4_096
 
-/**
- * If the service has a single process, writes of the log need not be atomic. Larger writes take less time per log line.
- */
+/** A service with a single process can write larger chunks, which take less time per log line. */
 const maxWriteBytes = 64 * 1024
 
 /**
@@ -94,7 +92,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   }
 }
 
-/** Flushes buffered log lines shortly after the first line. If a write is running, waits for the end of the write. */
+/** Flushes buffered log lines shortly after the first line. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -155,7 +153,10 @@ function redactValues(message: string, type: unknown): string {
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 
-/** A failure can repeat for thousands of endpoints or orders. Each message is therefore logged once per interval. */
+/**
+ * A failure can repeat for thousands of endpoints or orders. Therefore the same message is logged only once per
+ * interval.
+ */
 const repeatIntervalMs = 10 * 60 * 1000
 
 const maxRememberedMessages = 100

@@ -31,10 +31,7 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/**
- * After SIGTERM, remaining connections are closed after `connectionDrainTimeoutMs`. The process is killed after
- * `shutdownTimeoutMs`.
- */
+/** After SIGTERM, the first timeout closes the remaining connections, and the second timeout kills the process. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
@@ -101,7 +98,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Serves a process that is alive but not ready. The returned function stops serving. */
+/** Until the returned function is called, the process responds that it is alive but not ready. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })

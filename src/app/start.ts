@@ -92,14 +92,14 @@ async function requireNoCopy(db: Database): Promise<void> {
  * In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
- * @throws Error if the database has the other mode
+ * @throws Error if the mode of the database is not the mode of the service
  */
 export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** Time for the process to send its last responses before it exits. */
+/** The process has this time to send its last responses before it exits. */
 const rejectionGraceMs = 200
 
 /** If another service becomes the writer of the database, this process exits. */

@@ -48,7 +48,7 @@ async function runConsole(
   report(ended ?? 'Closed.', { ended })
 }
 
-/** Returns the reason why the console's session ended, or `null` after Ctrl-C. */
+/** Returns why the console's session ended, or `null` after Ctrl-C. */
 function waitForEnd(endReason: () => string | null, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const poll = setInterval(() => {

@@ -59,7 +59,7 @@ async function copy(
   }
 }
 
-/** @throws Error unless the source has a mode, and the schema of this version */
+/** @throws Error if the source has no mode, or if the schema is not the schema of this version */
 async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, target: string): Promise<Mode> {
   if (!/^(sqlite:|postgres(ql)?:\/\/)./.test(target)) {
     const message = 'must be sqlite:<path> or postgres://…'

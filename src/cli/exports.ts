@@ -118,7 +118,6 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** If the output is a file, returns a summary of the export. */
 async function writeExports(output: ExportOutput): Promise<object | undefined> {
   const { kind, format, options, runtime } = output
   const { out } = options

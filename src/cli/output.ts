@@ -57,7 +57,7 @@ function formatCount(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** An error of standard output is thrown by the next write. */
+/** The next write to standard output throws this error. */
 let outputError: Error | null = null
 let isWatchingErrors = false
 

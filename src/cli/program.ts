@@ -186,7 +186,8 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
 }
 
 /**
- * Creates a parser for a word that is only the first word of commands. The parser has help, and requires a second word.
+ * Creates a parser for a word that is not a command, but the first word of several commands. The parser has help, and
+ * requires a second word.
  */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')

@@ -127,7 +127,7 @@ async function runOnDatabase(
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
     await claimMode(service)
     if (!isJson) printError(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
-    // If no migration was pending, opening the database has created no backup.
+    // Opening the database creates a backup only if a migration was pending.
     if (copyPath !== null && !isCopied) await db.backup(copyPath)
     const report = (text: string, json: object) =>
       cli.print(isJson ? `${toJson(json)}\n` : `${escapeControlCharacters(text)}\n`)

@@ -73,7 +73,6 @@ export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
-/** Groups thousands and shows at least two decimal places. */
 export function assetAmount(amount: bigint | null, unit = ''): Html {
   return amount === null ? emptyValue : fiatAmount(formatAmount(amount), unit)
 }
@@ -87,7 +86,7 @@ export function fiatAmount(amount: string, unit: string): Html {
 export type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
- * Narrow screens show the rows of a table as cards. Roles tell screen readers that the cards are a table.
+ * Narrow screens show the rows of a table as cards. ARIA roles tell screen readers that the cards are rows of a table.
  *
  * @param columns a column that is `false` is omitted with its cells, for example `session.can('act') && 'Actions'`
  * @param empty shown if the table has no rows

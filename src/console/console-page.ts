@@ -6,7 +6,7 @@ import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ConsoleSession } from './console-session.ts'
 
-/** Fields of a query or form by name. Several values of a field are separated by commas. */
+/** Maps the field names of a query or form to values. Several values of a field are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
 
 export type ConsoleContext = {

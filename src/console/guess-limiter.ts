@@ -18,7 +18,7 @@ const initialWaitMs = 1_000
 /** Failed sign-ins are forgotten after this time without another failure. */
 const memoryMs = 3_600_000
 
-/** Maximum number of operators, and of IP addresses. The least recently used entry is evicted. */
+/** Maximum number of operators, and of IP addresses. */
 const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
@@ -49,8 +49,8 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // The earlier failed sign-ins from the IP address are kept. If a sign-in removed them, an attacker with an
-          // account could guess other passwords without a limit.
+          // Earlier failed sign-ins from the IP address are kept. If a sign-in removed earlier failures, an attacker
+          // with an account could guess other passwords without a limit.
           withdrawFromAddress()
         },
         withdraw: () => {

@@ -50,7 +50,6 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
   readonly columns: readonly ListColumn<Item>[]
-  /** The columns of the CSV file. */
   readonly record: (item: Item) => Readonly<Record<string, ExportCell>>
   readonly empty: Html
   readonly above?: (request: PageRequest) => Promise<Html>

@@ -90,7 +90,8 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
   }
 
   /**
-   * Always creates a new session cookie, so that an attacker cannot fix the session of an operator (session fixation).
+   * Always creates a new session cookie, so that an attacker cannot choose the session of an operator (session
+   * fixation).
    */
   function beginSession(signIn: SignIn, session: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { name: operator, role } = signIn.operator
@@ -100,7 +101,6 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     return reply.redirect('/', 303)
   }
 
-  /** The name shows in the operator log that the operator signed in remotely. */
   function newSessionName(): string {
     return `remote console ${service.newId().slice(-8)}`
   }

@@ -78,9 +78,9 @@ let poolPosition = randomPool.length
 /**
  * Generates UUIDs of version 7 (RFC 9562), which sort by creation, even within one millisecond.
  *
- * The 12 bits after the version are a counter. In each millisecond, the counter starts at a random value below 2¹¹. If
- * the counter overflows, the generator uses the next millisecond early, as RFC 9562 allows. The last 62 bits are
- * random.
+ * In a generated UUID, the 12 bits after the version are a counter. In each millisecond, the counter starts at a random
+ * value below 2¹¹. If the counter overflows, the generator uses the next millisecond early, as RFC 9562 allows. The
+ * last 62 bits of a UUID are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0

@@ -36,8 +36,8 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * A rule that clients can check before they send a text. `maxLength` is in code points. `pattern` is a regular
- * expression with the flag `u` or `v`. A text obeys the rule if and only if the schema accepts the text.
+ * Clients can check a text against this rule before they send the text. `maxLength` is in code points. `pattern` is a
+ * regular expression with the flag `u` or `v`. A text obeys the rule if and only if the schema accepts the text.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
@@ -152,7 +152,7 @@ function isBlank(value: unknown): boolean {
 /** Returns a UUID in lower case. Returns any other text unchanged. An unchanged text matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
-/** A time in ISO 8601 with an offset. The resulting time is in UTC, rounded up to milliseconds. */
+/** Accepts a time in ISO 8601 with an offset. The resulting time is in UTC, rounded up to milliseconds. */
 export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
     const isFraction = /\.\d{3}\d*[1-9]/.test(value)
@@ -197,10 +197,10 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** `createdFrom` is inclusive, and `createdBefore` is exclusive. */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A number or a string of decimal digits (ruling 15). An empty string counts as absent (ruling 20). */
+/** Accepts a number or a string of decimal digits (ruling 15). An empty string counts as absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** Maximum number of items per page, from section 8 of the API contract. */
+/** Section 8 of the API contract defines the maximum number of items per page. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
@@ -253,9 +253,8 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims a text and converts it to NFC. A malicious text can make the conversion take quadratic time, so an excessively
- * long text is not converted. NFC composes a code point from at most four code points, which have at most eight UTF-16
- * units.
+ * A malicious text can make the conversion take quadratic time, so an excessively long text is not converted. NFC
+ * composes a code point from at most four code points, which have at most eight UTF-16 units.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()

@@ -9,8 +9,8 @@ export type Database = Reader & {
   /**
    * Runs `operation` in a transaction, and resolves when the commit is durable. The operation must await only its own
    * statements, and should check its conditions before it writes. If the operation throws, only its own writes are
-   * rolled back. The operation is repeated after a `ConflictError`. On PostgreSQL it is also repeated after a
-   * serialization failure, a deadlock or a unique violation.
+   * rolled back. The operation is repeated after a `ConflictError`. On PostgreSQL, the operation is also repeated after
+   * a serialization failure, a deadlock or a unique violation.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    * passed)
@@ -18,7 +18,7 @@ export type Database = Reader & {
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
    * Servers call `requireQueueSpace` before any work for a request that writes, so that rejecting the request is cheap
-   * (load shedding). Starts a batch of SQLite's writer if one is overdue.
+   * (load shedding). Starts a batch of SQLite's writer if the batch is overdue.
    *
    * @throws DomainError UNAVAILABLE when SQLite's write queue is full
    */
@@ -50,7 +50,7 @@ export type Database = Reader & {
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
-   * Calls `call` soon after any process has changed `table`. Extra calls without a change are possible.
+   * Calls `call` soon after any process has changed `table`, and sometimes without a change.
    *
    * @returns a function that stops watching
    */
@@ -133,7 +133,7 @@ export class ConflictError extends Error {}
 /** The database is temporarily unavailable, and can be opened later. Nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
-/** Creates a database that rejects every call with UNAVAILABLE, for use until the real database is open. */
+/** Creates a database that rejects every call with UNAVAILABLE. */
 export function unavailableDatabase(): Database {
   const reject = async () => {
     throw unavailable('The service cannot open its database yet.')

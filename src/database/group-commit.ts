@@ -6,8 +6,8 @@ import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
 /**
- * After this time, the caller of a write has stopped waiting, and may retry with the idempotency key. A write must not
- * begin later.
+ * A write must not begin after this time, because the caller has stopped waiting and may retry with the idempotency
+ * key.
  */
 export const writeTimeoutMs = 10_000
 

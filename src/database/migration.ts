@@ -3,7 +3,7 @@ import type { MaybePromise } from '../core/maybe-promise.ts'
 
 /** A released migration must never change. */
 export type Migration = {
-  /** In the form `NNNN-noun`. Migrations run in the order of the numbers. */
+  /** In the form `NNNN-noun`. Migrations run in the order of their numbers. */
   readonly name: string
   /** The name of this migration in databases of development versions before 1.0.0. */
   readonly formerName?: string
@@ -65,7 +65,7 @@ export type MigrationDialect = {
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** Builds the JSON object that the program reads for a row. `replaced` overrides values of columns. */
+  /** Converts a row to JSON. `replaced` overrides values of columns. */
   readonly rowAsJson: (
     columns: JsonColumns,
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
@@ -128,7 +128,9 @@ export type SchemaObject = {
   readonly isHarmless: boolean
 }
 
-/** `differences` can make writes fail or permit changes to history. `notices` are harmless additions. */
+/**
+ * The `differences` of a schema can make writes fail or permit changes to history. `notices` are harmless additions.
+ */
 export type SchemaCheck = {
   readonly differences: readonly string[]
   readonly notices: readonly string[]

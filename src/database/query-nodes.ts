@@ -22,10 +22,7 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/**
- * The marker follows the name of a table that must be scanned without indexes. Each engine compiles the marker
- * differently.
- */
+/** The marker follows the name of a table that must be scanned without indexes. */
 export const noIndexMarker = Symbol('no index')
 
 export function tableNameOf(source: OperationNode): string | null {

@@ -28,7 +28,6 @@ export type Query = {
   readonly isAcrossCustomers: boolean
 }
 
-/** Without a projection, a row is an object with camelCase names. */
 export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
   readonly customerId?: string
@@ -61,7 +60,7 @@ export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Tabl
 
 export type Params<Values extends object> = Values
 
-// Only builds query trees, because each engine compiles queries itself.
+// Kysely only builds query trees here, because each engine compiles queries itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],

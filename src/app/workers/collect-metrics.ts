@@ -4,7 +4,7 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** A process waits for its database for less than this timeout. */
+/** This timeout is longer than the time for which a process waits for the database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {

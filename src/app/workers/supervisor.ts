@@ -30,8 +30,8 @@ const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
 /**
- * The maximum number of missed heartbeats while a replacement process starts. The first processes have no such limit,
- * because a migration of the database can take long.
+ * The maximum number of missed heartbeats while a replacement process starts. The first processes of a service have no
+ * limit of missed heartbeats, because they may have to migrate the database.
  */
 const maxMissedStartHeartbeats = 30
 
@@ -48,8 +48,8 @@ export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // The port is checked before the writer takes over the database. Otherwise a service that is started twice by mistake
-  // would end the first service.
+  // The port is checked before the writer takes over the database. Without this check, a service that is started twice
+  // by mistake would end the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
@@ -94,8 +94,7 @@ export async function supervise(config: Config): Promise<void> {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // The writer process has already logged the takeover. A restarted writer would take the database back from the
-      // new service.
+      // A restarted writer would take the database back from the new service.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
       // The process has already printed why it could not start.
       if (!isReady) return killAllAndExit(1)
@@ -167,7 +166,7 @@ export async function supervise(config: Config): Promise<void> {
     ...(writerPath === null ? [] : [spawnAndRestart(senders)]),
   ])
   isReady = true
-  // On PostgreSQL there is no writer process that schedules backups.
+  // On PostgreSQL the supervisor schedules backups, because there is no writer process.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
   if (!isEnding) consoleProcess = startConsoleProcess(config, logger)
   process.stderr.write(startupMessage as string)

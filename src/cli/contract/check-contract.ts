@@ -29,10 +29,8 @@ export type CheckOptions = {
 }
 
 /**
- * Compares a server's responses with the API contract and with the provider's other endpoints: status, members, their
- * order, types and values.
+ * Compares a server's responses with the API contract and with the provider's other endpoints.
  *
- * @param onRequest called before each request
  */
 export async function checkContract(
   send: ContractClient,

@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** These wallets are missing in the lists of the source, for example the merchant's own wallets. */
+  /** These ids belong to wallets that the source does not list, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -166,9 +166,9 @@ const nothingKnown: KnownObjects = { count: 0, lastId: null }
 const minBatchRows = 400
 
 /**
- * Reads all wallets of the source. The API contract only has an endpoint for the wallets of one customer. Some servers
- * also have `GET /api/wallets` for the merchant's own wallets. With the original provider, `GET /api/wallets` also
- * returns the wallets of all customers. In this case, the lists of customers' wallets are not read.
+ * The API contract only has an endpoint for the wallets of one customer. Some servers also have `GET /api/wallets` for
+ * the merchant's own wallets. With the original provider, `GET /api/wallets` also returns the wallets of all customers.
+ * In this case, the lists of customers' wallets are not read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run

@@ -43,7 +43,7 @@ type ListEnds = {
 }
 
 /**
- * Reads a list of the source page by page, oldest objects first, independent of the order in which the source sorts it.
+ * Reads a list of the source page by page, oldest objects first.
  *
  * If an object is added or removed during the read, objects move to other pages. Therefore the list is read again if
  * the total number of objects changes. The caller skips objects that it has already imported.
@@ -200,7 +200,7 @@ export async function* mapConcurrently<Item, Result>(
   const start = (batch: number) => {
     const first = batch * batchSize
     const results = Promise.all(items.slice(first, first + batchSize).map(map))
-    // `await` reports an error of this batch later.
+    // A later `await` reports an error of this batch.
     results.catch(() => {})
     started.push(results)
   }

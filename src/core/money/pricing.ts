@@ -6,7 +6,6 @@ import { amountPlaces, formatAmount } from './amount.ts'
 // towards zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** A rate has at most nine digits before the point and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** Normalizes a rate: `1545.50` becomes `1545.5`. Returns `null` if the text is zero or not a rate. */

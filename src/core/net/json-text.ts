@@ -80,7 +80,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** Not recursive, because deep nesting would overflow the stack. */
+/** This function is not recursive, because deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]

@@ -8,8 +8,7 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * The key file is created when a secret is first encrypted, so that a service without secrets can start on a read-only
- * disk.
+ * The key file is created when a key is first needed, so that a service without secrets can start on a read-only disk.
  *
  * @throws (the methods) the errors of `Secrets`, and DomainError UNAVAILABLE if the disk is full
  */

@@ -23,7 +23,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// The format is `s1.<key id>.<base64url of nonce, ciphertext and tag>`.
+// An encrypted secret has the format `s1.<key id>.<base64url of nonce, ciphertext and tag>`.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Encrypts with the first key, and decrypts with any key, so that keys can be rotated. */

@@ -6,7 +6,7 @@ import type { ServerTarget } from './connection-url.ts'
 
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
-/** @throws Error with the standard error output */
+/** @throws Error with the tool's standard error output */
 export async function runTool(
   tool: ClientTool,
   args: readonly string[],

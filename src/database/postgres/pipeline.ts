@@ -26,8 +26,8 @@ export type StatementPipeline = Submittable & {
  * Sends all steps in one round trip, with one Sync.
  *
  * With one Sync, the server skips the steps after a failed step. Outside of a transaction, the steps are one implicit
- * transaction. pg's own pipelining sends a Sync after each statement. If the step for row-level security failed, pg's
- * own pipelining would run the later statements without row-level security.
+ * transaction. The package pg can also send a pipeline, but sends a Sync after each statement. If the step for
+ * row-level security failed, the later statements would run without row-level security.
  *
  * @param closed prepared statements to close first
  */

@@ -35,7 +35,7 @@ export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** In PostgreSQL's class 57 (operator intervention). */
+/** This error code is in PostgreSQL's class 57 (operator intervention). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

@@ -48,13 +48,15 @@ type MerchantWrite = QueuedWrite & { readonly merchantId: string }
  * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and `select …
  * for update` on the rows that an operation depends on.
  *
- * There are three ways to run a write:
- * - **Concurrent batch**: `Batchable` writes of many merchants run concurrently in one transaction, so that one round
- * trip contains statements of many writes. If the batch fails, each write moves to the serial queue of its merchant.
- * - **Serial batch**: other writes of one merchant run one after another in one transaction. Each write locks the
- * merchant's sequence until COMMIT, so concurrent transactions would only wait. If the batch fails, each write runs
- * alone.
- * - **Alone**: a write is retried after conflicts up to `maxAttempts` times, and after lock timeouts until its
+ * A concurrent batch runs `Batchable` writes of many merchants concurrently in one transaction, so that one round trip
+ * contains statements of many writes. If a concurrent batch fails, each write moves to the serial queue of its
+ * merchant.
+ *
+ * A serial batch runs other writes of one merchant one after another in one transaction. Each write locks the
+ * merchant's sequence until COMMIT, so concurrent transactions would only wait. If a serial batch fails, each write
+ * runs alone.
+ *
+ * A write that runs alone is retried after conflicts up to `maxAttempts` times, and after lock timeouts until its
  * deadline.
  *
  * A write whose connection breaks is rejected with UNAVAILABLE, and not retried. If the connection breaks during

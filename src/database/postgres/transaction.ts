@@ -118,7 +118,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
   }
 
-  /** COMMIT waits for standbys only if the transaction has written something. */
+  /** The COMMIT of a transaction without writes waits for standbys only after the statement `replicate`. */
   function mustReplicate(): boolean {
     return begin.includes('begin') && !hasWritten
   }

@@ -15,9 +15,9 @@ export type WriteBatcher<Write extends BatchableWrite> = {
  * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` writes. A batch contains
  * the writes of one event-loop iteration. While `maxConcurrentBatches` batches run, further writes are collected.
  *
- * - A merchant is in at most one running batch, because another batch would wait for the merchant's locks.
- * - Each merchant gets one write in a batch before any merchant gets a second write (fairness).
- * - A batch is sorted by merchant. All processes therefore lock rows in the same order, which prevents deadlocks.
+ * A merchant is in at most one running batch, because another batch would wait for the merchant's locks. Each merchant
+ * gets one write in a batch before any merchant gets a second write (fairness). A batch is sorted by merchant, so that
+ * all processes lock rows in the same order and do not deadlock.
  */
 export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,
