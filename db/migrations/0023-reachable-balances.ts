@@ -9,8 +9,8 @@ const total = sql`case when ${units} + ${rest} / 100000000 >= 92233720368 then 9
   else ${units} * 100000000 + ${rest} end`
 
 // `reachable_balance` is the sum of a wallet's deposits, the highest balance that the wallet can have. A wallet whose
-// balance is higher than the sum of its deposits has an incorrect ledger. In this case `reachable_balance` is the
-// current balance, so that the migration succeeds and the audit reports the error.
+// balance is higher than the sum of its deposits has an incorrect ledger. If the ledger is incorrect,
+// `reachable_balance` is the current balance, so that the migration succeeds and the audit reports the error.
 export const reachableBalances: Migration = {
   name: '0023-reachable-balances',
   statements: (schema, { amount, raw }) => [

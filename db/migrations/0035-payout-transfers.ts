@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // The primary key omits the merchant id, because a bank's response contains only the order id.
+    // The primary key omits the merchant id, because the order id identifies the merchant.
     clusteredTable(
       schema
         .createTable('payout_transfers')

@@ -4,9 +4,8 @@ import type { Migration } from '../../src/database/migration.ts'
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // The primary key omits the merchant id, because a report from the blockchain contains only the address id.
-    // Addresses are numbered when the list of watched addresses is read, so that new addresses are always at the end of
-    // the list.
+    // The primary key omits the merchant id, because the address id identifies the merchant. Addresses are numbered
+    // when the list of watched addresses is read, so that new addresses are always at the end of the list.
     clusteredTable(
       schema
         .createTable('watched_addresses')

@@ -12,7 +12,7 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** A failed backup is retried after this delay, or after the backup interval if the interval is shorter. */
+/** A failed backup is retried after `retryDelayMs`, or after the backup interval if the interval is shorter. */
 const retryDelayMs = 5 * 60_000
 
 /**

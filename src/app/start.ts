@@ -99,7 +99,7 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** The process has this time to send its last responses before it exits. */
+/** A process that is no longer the writer exits after this delay, so that it can send its last responses. */
 const rejectionGraceMs = 200
 
 /** If another service becomes the writer of the database, this process exits. */

@@ -15,7 +15,7 @@ const policies = {
 
 const initialWaitMs = 1_000
 
-/** Failed sign-ins are forgotten after this time without another failure. */
+/** Failed sign-ins are forgotten after `memoryMs` without another failure. */
 const memoryMs = 3_600_000
 
 /** Maximum number of operators, and of IP addresses. */

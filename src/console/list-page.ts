@@ -128,7 +128,7 @@ const amountFilters: readonly ListFilter[] = [
   { name: 'amount-to', label: 'Amount to', hint: '1000', size: 6 },
 ]
 
-/** Amounts are not indexed, so a search by amount reads at most this many rows per request. */
+/** Amounts are not indexed, so a search by amount reads at most `maxSearchedRows` rows per request. */
 const maxSearchedRows = 10_000
 
 type OpenedList = {

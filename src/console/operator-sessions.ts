@@ -7,7 +7,7 @@ import type { Service } from '../operations/context.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './console-session.ts'
 
-/** If an operator has more sessions than this, the oldest session ends. */
+/** If an operator has more than `maxSessionsPerOperator` sessions, the oldest session ends. */
 const maxSessionsPerOperator = 10
 
 /** Sessions are stored only in this process, so a restart ends all sessions. */

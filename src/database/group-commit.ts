@@ -6,12 +6,12 @@ import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
 /**
- * A write must not begin after this time, because the caller has stopped waiting and may retry with the idempotency
- * key.
+ * A write must not begin after `writeTimeoutMs`, because the caller has stopped waiting and may retry with the
+ * idempotency key.
  */
 export const writeTimeoutMs = 10_000
 
-/** Further writes are rejected while this many writes are queued (load shedding). */
+/** Further writes are rejected while `maxQueuedWrites` writes are queued (load shedding). */
 export const maxQueuedWrites = 10_000
 
 /**

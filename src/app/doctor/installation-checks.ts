@@ -118,7 +118,8 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
 }
 
 /**
- * If less disk space than this is free, the write-ahead log may fill the disk, and the service then rejects payouts.
+ * If less disk space than `minFreeBytes` is free, the write-ahead log may fill the disk, and the service then rejects
+ * payouts.
  */
 const minFreeBytes = 64 * 1024 * 1024
 

@@ -21,7 +21,7 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** If the supervisor does not respond within this time, the process continues without a response. */
+/** If the supervisor does not respond within `exchangeTimeoutMs`, the process continues without a response. */
 const exchangeTimeoutMs = 1_000
 
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {

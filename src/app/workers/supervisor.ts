@@ -25,7 +25,7 @@ const minLifetimeMs = 2_000
 const initialBackoffMs = 100
 const maxBackoffMs = 5_000
 
-/** A process without a heartbeat in this many checks is killed. */
+/** A process is killed if `maxMissedHeartbeats` checks find no heartbeat. */
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 

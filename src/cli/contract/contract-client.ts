@@ -18,12 +18,12 @@ export type RateLimit = { readonly limit: number; readonly windowSeconds: number
 const requestTimeoutMs = 30_000
 const maxBodyBytes = 20 * 1024 * 1024
 
-/** The client gives up after this many responses with the status 429. */
+/** The client gives up after `maxRateLimitWaits` responses with the status 429. */
 const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
 
-/** A request that changes nothing is repeated after these pauses if the connection fails. */
+/** If the connection fails, a request that changes nothing is repeated after each of these pauses. */
 const retryPausesMs = [500, 2_000, 8_000]
 
 /**

@@ -168,7 +168,7 @@ const minBatchRows = 400
 /**
  * The API contract only has an endpoint for the wallets of one customer. Some servers also have `GET /api/wallets` for
  * the merchant's own wallets. With the original provider, `GET /api/wallets` also returns the wallets of all customers.
- * In this case, the lists of customers' wallets are not read.
+ * With the original provider, the lists of customers' wallets are therefore not read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run

@@ -7,7 +7,7 @@ const batchSize = 4
 
 const pageSize = 100
 
-/** A list with more pages than this is treated as endless. */
+/** A list with more pages than `maxPages` is treated as endless. */
 const maxPages = 100_000
 
 const maxPasses = 3

@@ -20,7 +20,7 @@ export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
       .map(([name, { kind }]) => ({ name: snakeCase(name), kind })),
   }))
 
-/** A new, migrated database already has rows in these tables. A copy replaces these rows. */
+/** A new, migrated database already has rows in the initial tables. A copy replaces these rows. */
 export const initialTables: readonly string[] = ['installation', 'asset_networks', 'asset_codes']
 
 export function isNumeric({ kind }: CopiedColumn): boolean {

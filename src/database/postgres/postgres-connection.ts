@@ -82,8 +82,8 @@ const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
 /**
- * The response timeout is longer than the server's statement timeout. If the server does not respond within this time,
- * the network has failed silently.
+ * The response timeout is longer than the server's statement timeout. If the server does not respond within
+ * `responseTimeoutMs`, the network has failed silently.
  */
 const responseTimeoutMs = 60_000
 

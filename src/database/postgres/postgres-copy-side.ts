@@ -18,7 +18,7 @@ const copyLockKey = 7_230_417_057
 
 /**
  * The write fence waits for running transactions, and new transactions wait for the write fence. Therefore an attempt
- * to create the write fence ends after this timeout, and is repeated.
+ * to create the write fence ends after `fenceLockTimeoutMs`, and is repeated.
  */
 const fenceLockTimeoutMs = 2_000
 const maxFenceAttempts = 30

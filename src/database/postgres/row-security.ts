@@ -4,7 +4,7 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** If the login role bypasses row-level security, sessions assume this role. */
+/** If the login role bypasses row-level security, sessions assume the role `payout_gateway`. */
 const serviceRole = 'payout_gateway'
 
 /** A session can see a row if the session's settings contain the row's merchant or allow all merchants. */
@@ -14,7 +14,7 @@ const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', tr
 /**
  * Returns the condition of the restrictive policy for customer scope. The policy permits rows with the customer's id.
  * If `customer-tables.ts` does not declare the table, the policy permits no rows. Returns `null` if the policy would
- * need a lookup for each row. In this case, only query rewriting restricts the table.
+ * need a lookup for each row, so that only query rewriting restricts the table.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows

@@ -20,8 +20,8 @@ export const typeOids = {
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
- * No row has this id, so the id replaces a string that is not a UUID. PostgreSQL would reject a string that is not a
- * UUID.
+ * A string that is not a UUID is replaced by the nil UUID, which no row has. PostgreSQL would reject a string that is
+ * not a UUID.
  */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 

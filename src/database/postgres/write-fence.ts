@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** Only sessions with this setting may write to a fenced database. */
+/** Only sessions with the setting `app.copying` may write to a fenced database. */
 const exemptSetting = 'app.copying'
 
 /** The schema check ignores the function and the triggers of the fence. */
