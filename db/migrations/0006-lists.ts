@@ -11,8 +11,8 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // Each list's sequence numbers are divided into blocks of equal size. `list_counts` stores how many rows each block
-    // contains.
+    // `list_counts` stores the number of rows per block of a list. Each list's sequence numbers are divided into
+    // blocks, in several block sizes.
     clusteredTable(
       schema
         .createTable('list_counts')
